@@ -452,6 +452,33 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
 
 
 @is_built
+@pytest.mark.filterwarnings("ignore")
+def test_creation_on_another_backend_gives_what_its_bodies_give(framework: str) -> None:
+    """Twice each: compiled calls know a dtype once it was asked for."""
+    with xp.backend(framework):
+        kinds = [None, xp.bool, xp.int8, xp.int32, xp.int64, xp.uint8, xp.float32, xp.complex64]
+        cases: list[tuple[Any, tuple[Any, ...]]] = [(xp.arange, one) for one in RANGES]
+        cases += [(one, (shape,)) for one in (xp.zeros, xp.ones) for shape in (0, 3, (2, 3), (), -1, (2, 0), (2.0,))]
+        cases += [(xp.full, (2, value)) for value in (2.5, 2, True, 1j, 2**70, -(2**63), 2**63)]
+        for x in [xp.ones((2, 3), dtype=kind) for kind in kinds]:
+            cases += [(xp.zeros_like, (x,)), (xp.ones_like, (x,))]
+            cases += [(xp.full_like, (x, value)) for value in (2.5, 2, True, 1j, 300, 2**70, float("nan"))]
+        for (function, given), kind in itertools.product(cases, kinds):
+            named = {} if kind is None else {"dtype": kind}
+            said = [seen(one, given, named) for one in (function.__wrapped__, function, function)]
+            assert said[0] == said[1] == said[2], (function, given, named)
+
+
+def seen(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[Any, ...]:
+    """What is to be seen of a result, or the error."""
+    try:
+        found = function(*given, **named)
+    except Exception as error:  # noqa: BLE001 - compared
+        return type(error), str(error)
+    return found.dtype, repr(found.tolist()), found.device
+
+
+@is_built
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
 def test_integers_at_the_ends_of_a_dtype_are_taken_as_the_bodies_take_them(dtype: str) -> None:
     wanted, ends = getattr(xp, dtype), np.iinfo(dtype)

@@ -189,3 +189,12 @@ def test_what_tensorflow_took_does_not_see_writes(name: str) -> None:
     taken = tf.convert_to_tensor(x)
     x[...] = 9
     assert taken.numpy().tolist() == [0.0, 1.0, 2.0]
+
+
+def test_an_array_of_bfloat16_is_exported_as_a_copy(framework: str) -> None:
+    consumer = pytest.importorskip("jax.numpy")
+    x = xp.asarray([1.5, 2.5], dtype=xp.bfloat16, device=framework)
+    taken = consumer.from_dlpack(x)
+    x[0] = 9.0
+    assert str(taken.dtype) == "bfloat16"
+    assert taken.tolist() == [1.5, 2.5]

@@ -124,7 +124,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
-    __slots__ = ("__weakref__", "_account", "_home", "_second", "_value", "_view")
+    __slots__ = ("__weakref__", "_account", "_home", "_plain", "_second", "_value", "_view")
 
     _value: Native  # or the call that is recorded in its place; see _call/c/recorded.c
     _native: Native  # the same, computed if it is recorded
@@ -132,6 +132,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
     _account: Account  # see _choice.accounts; unset until a decision is made
     _view: View | None  # see _memory.views; unset while nothing is recorded
+    _plain: Any  # what compiled calls have found of the native array; see _call/c/shortcuts.c
 
     __class_getitem__: Any = classmethod(types.GenericAlias)  # for annotations: np.ndarray[Any, np.dtype[np.float64]]
     __array_priority__ = 1000  # above ndarray's 0, for code that still reads it

@@ -374,7 +374,7 @@ def dlpack(
 ) -> Any:
     """A DLPack capsule of a native array.
 
-    On the host it is made by NumPy, whose exporter supports all versions.
+    On the host it is made by NumPy, whose exporter supports all versions, but for bfloat16.
     """
     transfer.refuse_differentiated(native, home.backend, "be exported")
     wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
@@ -384,6 +384,10 @@ def dlpack(
         raise BufferError(f"__dlpack__: dl_device must be this Array's own or the host {CPU}, not {wanted}")
     if wanted == CPU and copy is False and home.backend.kind != "cpu":
         raise BufferError(f"__dlpack__: an Array on {home.backend} cannot be shared with the host without a copy")
+    if home.backend.library != "numpy" and home.dtype(native).name == "bfloat16":  # which NumPy's exporter refuses
+        if copy is False and not home.backend.is_immutable:
+            raise BufferError("__dlpack__: an Array of bfloat16 is exported as a copy. Leave copy=None")
+        return home.exported(native).__dlpack__()
     # Before DLPack 1.0 a capsule had no read-only flag, so memory is copied; with `copy=False` it is shared anyway.
     is_old = max_version is None or max_version[0] < 1
     if is_old and copy is False:

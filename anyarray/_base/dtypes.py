@@ -227,6 +227,8 @@ def dtype(wanted: Any, /) -> DType:
             numpy_dtype = None
         # `np.dtype(None)` is float64.
         found = None if numpy_dtype is None or wanted is None else KNOWN.get(numpy_dtype.name)
+    if found is None and type(wanted).__name__ == "dtype":  # PyTorch's torch.float32, of which NumPy knows nothing
+        found = KNOWN.get(str(wanted).rpartition(".")[2])
     if found is None:
         raise ArgumentTypeError(f"dtype: must be one of {', '.join(KNOWN)}, not {wanted!r}")
     try:

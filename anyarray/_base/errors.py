@@ -111,6 +111,15 @@ class TraceError(AnyarrayError, RuntimeError):
     """An Array that stood for a value inside a transform is used after it."""
 
 
+def is_signal(error: BaseException) -> bool:
+    """Whether an exception is no error, but a way out of a computation.
+
+    As that of torch.utils.checkpoint, its class is private. `_call/c/arrays.c` repeats this.
+    """
+    kind = type(error)
+    return kind.__base__ is Exception and kind.__name__.startswith("_")
+
+
 def leaked(function: str) -> TraceError:
     """Error for a leaked Array: one that outlived its trace."""
     return TraceError(

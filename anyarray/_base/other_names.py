@@ -73,12 +73,15 @@ REPLACEMENTS: Final = {
 ATTRIBUTE_REPLACEMENTS: Final = {
     "H": "xp.conj(x).mT",
     "at": "x[...] = ...",
+    "backward": "xp.grad(f), or xp.to_native(x).backward()",
     "block_until_ready": "xp.to_native(x).block_until_ready()",
     "cpu": 'x.to_device("numpy")',
     "detach": "xp.stop_gradient(x)",
     "get": "np.asarray(x)",
+    "grad": "xp.grad(f), or ask the tensor that you made: t.grad",
     "numpy": "np.asarray(x)",
     "ptp": "x.max() - x.min()",
+    "requires_grad": "xp.to_native(x).requires_grad",
     "setfield": "x[...] = ...",
     "to": "x.to_device(...), or xp.astype(x, ...)",
 }

@@ -36,8 +36,8 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         return
     postponing.register(array)
     speedups.configure(
-        array=array, home=home.Home, choice=choice.Choice, limit=machine.Limit, dtype=dtypes.DType,
-        choice_variable=choice.context_variable, by_cost=choice.BY_COST,
+        array=array, home=home.Home, backend=registry.Backend, choice=choice.Choice, limit=machine.Limit,
+        dtype=dtypes.DType, choice_variable=choice.context_variable, by_cost=choice.BY_COST,
         numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
         second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,

@@ -178,6 +178,7 @@ def wrap_aligned(native: Native, home: Home) -> Array:
         if home is body_globals["NUMPY"]:
             _choice.hint_at_calibrate(native.size)
         array._second = LENDABLE
+    array._plain = False  # nobody else has it; see `_call/c/shortcuts.c`
     return array
 
 
@@ -1125,6 +1126,8 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
     Returns whether the call is to be made once more by its slow path: memory ran out and some was freed, or that path
     takes complex numbers.
     """
+    if errors.is_signal(error):
+        return False
     if registry.is_out_of_memory(error):
         return devices.is_worth_another_try(declaration.name, error)
     if isinstance(error, errors.AnyarrayError) and not isinstance(error, (TypeError, ValueError)):

@@ -148,8 +148,8 @@ class Backend:
 
     __slots__ = (
         "__weakref__", "_loaded", "_native_dtype", "free", "has_graph", "has_views", "holders", "index", "is_deleted",
-        "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name", "native_device", "number",
-        "placed", "read_in_place", "routes", "written",
+        "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name", "native_device", "native_dtypes",
+        "number", "placed", "read_in_place", "routes", "written",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -184,6 +184,8 @@ class Backend:
         self.written: Callable[[Native, Any, Any], bool] | None = getattr(loaded.module, "written", None)
         """Writes a value in place, faster than `setitem`; None if there is no such function."""
         self._native_dtype = loaded.hook("native_dtype")
+        self.native_dtypes: dict[int, Any] = {}
+        """The library's dtypes that were asked for, by the number of NumPy's; compiled calls read them."""
         self.routes: dict[Backend, Any] = {}
         """Routes to other backends; a cache of `_memory.transfer.route`."""
         self.free = Home(self, placed=False)
@@ -208,7 +210,12 @@ class Backend:
 
     def dtype_for(self, wanted: DType) -> Any:
         """The library's dtype for one of ours."""
-        return wanted.dtype if self.library == "numpy" else self.native_dtype(wanted.name)
+        if self.library == "numpy":
+            return wanted.dtype
+        found = self.native_dtype(wanted.name)
+        if wanted.dtype.isbuiltin == 1:  # the number of another is not the same in each process
+            self.native_dtypes[wanted.dtype.num] = found
+        return found
 
     def native_dtype(self, name: str) -> Any:
         """The library's dtype of a name of `_base.dtypes.KNOWN`.

@@ -61,14 +61,17 @@ def directly(
     dtypes: frozenset[Any],
     guard: Callable[[], Any] | None = None,
     options: Iterable[str] = (),
+    *,
+    is_guarded: bool = False,
 ) -> F:
     """A native function, with the library's own that gives the same.
 
     That is called for arrays of the class `kind` and one dtype of `dtypes`, where all else but the `options` is left
-    out: these it takes as `native` does. With a `guard` none of the arrays may have a true `requires_grad`, and the
-    guard must give None. `_call/c/shortcuts.c` asks for all this.
+    out: these it takes as `native` does. The `guard` gives None as long as no transform of the library is open. If it
+    `is_guarded`, it must do so, and none of the arrays may have a true `requires_grad`. `_call/c/shortcuts.c` asks for
+    all this.
     """
-    native.direct = function, kind, dtypes, guard, frozenset(options)  # type: ignore[attr-defined]  # which functions may have
+    native.direct = function, kind, dtypes, guard, is_guarded, frozenset(options)  # type: ignore[attr-defined]  # which functions may have
     return native
 
 

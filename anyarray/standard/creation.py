@@ -210,7 +210,10 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
         native = source._native  # a write copies first
     else:
         return _converted(wrap_owned(home.duplicate(source._native), home), wanted, copy)
-    return automatic.inherited(_converted(_dispatch.wrap_new(native, home), wanted, copy), source)
+    found = automatic.inherited(_converted(_dispatch.wrap_new(native, home), wanted, copy), source)
+    if not is_ours and home.backend is not source._home.backend:
+        found._plain = False  # as `wrap_aligned` does
+    return found
 
 
 def _shared(source: Array, home: Home) -> Any:

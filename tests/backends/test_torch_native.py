@@ -25,6 +25,10 @@ REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8),
         r"it is a quantized tensor\. Take its numbers: x\.dequantize\(\)",
     ),
+    "masked": (
+        lambda: torch.masked.masked_tensor(torch.ones(2), torch.tensor([True, False])),
+        r"it is a masked tensor\. Fill it: x\.to_tensor\(0\)",
+    ),
     "meta": (lambda: torch.empty(2, device="meta"), r"it is on the device meta, without values\. Make one"),
 }
 
@@ -85,6 +89,34 @@ def test_a_tensor_that_requires_grad_stays_on_pytorch_inside_a_block() -> None:
     v = torch.tensor([1.0, 2.0], requires_grad=True)
     loss(v).backward()
     assert v.grad.tolist() == [2.0, 12.0]
+
+
+def root_of_squares(x: xp.Array) -> xp.Array:
+    """Their root, whose slope at 0 counts for nothing."""
+    y = xp.square(x)
+    return xp.where(y == 0, 0.0, xp.sqrt(y))
+
+
+def test_a_tensor_that_requires_grad_after_calls_of_it_is_differentiated() -> None:
+    t = torch.tensor([0.0, 2.0], dtype=torch.float64)
+    x = xp.asarray(t, copy=False)
+    for _ in range(3):  # from the third on, compiled calls know the way
+        root_of_squares(x)
+    t.requires_grad_(True)
+    xp.to_native(xp.sum(root_of_squares(x))).backward()
+    assert t.grad.tolist() == [0.0, 1.0]
+
+
+def test_a_view_written_with_a_derivative_is_differentiated_in_the_whole() -> None:
+    weight = torch.tensor(3.0, dtype=torch.float64, requires_grad=True)
+    with xp.backend("torch-cpu"):
+        x = xp.square(xp.asarray([0.0, 2.0]))
+        for _ in range(3):
+            xp.sqrt(x)
+        x[1:] = xp.asarray(weight)
+        root = xp.where(x == 0, 0.0, xp.sqrt(x))
+    xp.to_native(xp.sum(root)).backward()
+    assert weight.grad.item() == pytest.approx(0.5 / 3**0.5)
 
 
 def test_a_shape_is_a_plain_tuple() -> None:
@@ -233,6 +265,36 @@ def test_integers_beyond_int64_are_divided_and_compared_exactly() -> None:
     assert (x % y).tolist() == [0, 0, 7]
     assert (x > y).tolist() == [True, False, False]
     assert xp.sort(x).tolist() == sorted(host.tolist())
+
+
+@xp.portable
+def waves(x: xp.Array) -> xp.Array:
+    return xp.sum(xp.sqrt(xp.abs(x)) * xp.sin(x) + xp.where(x > 0, x, 0.0))
+
+
+def test_a_checkpoint_may_leave_a_portable_function_when_it_has_what_it_needs() -> None:
+    from torch.utils.checkpoint import checkpoint
+
+    found = []
+    for call in (waves, lambda x: checkpoint(waves, x, use_reentrant=False)):
+        x = torch.tensor([1.0, 2.0, -3.0], dtype=torch.float64, requires_grad=True)
+        for _ in range(3):
+            call(x).backward()
+        found.append(x.grad.tolist())
+    assert found[0] == found[1]
+
+
+def test_pytorch_s_dtypes_are_taken_for_ours() -> None:
+    for name in ("float32", "int64", "bool", "complex128", "uint16", "bfloat16"):
+        assert xp.zeros(2, dtype=getattr(torch, name)).dtype is getattr(xp, name)
+    with pytest.raises(TypeError, match=r"dtype: must be one of .*, not torch\.complex32"):
+        xp.zeros(2, dtype=torch.complex32)
+
+
+@pytest.mark.parametrize("attribute", ["backward", "grad", "requires_grad"])
+def test_what_tensors_have_for_derivatives_is_said_of_an_array(attribute: str) -> None:
+    with pytest.raises(AttributeError, match=rf"no attribute '{attribute}'\. Use xp\."):
+        getattr(xp.ones(2), attribute)
 
 
 def test_nothing_of_pytorch_s_own_state_is_changed() -> None:

@@ -5,10 +5,19 @@ itself. */
 
 #include "arrays.h"
 
+/* Whether an exception is a signal, by which a library leaves a computation, as torch.utils.checkpoint does; repeated in
+`_base.errors.is_signal`. */
+static int
+is_signal(PyObject *type)
+{
+    return ((PyTypeObject *)type)->tp_base == (PyTypeObject *)PyExc_Exception && ((PyTypeObject *)type)->tp_name[0] == '_';
+}
+
 PyObject *
 fall_back(void)
 {
-    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_Exception)) {
+    PyObject *type = PyErr_Occurred();
+    if (type != NULL && PyErr_ExceptionMatches(PyExc_Exception) && !is_signal(type)) {
         PyErr_Clear();
     }
     return NULL;

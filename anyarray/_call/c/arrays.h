@@ -26,6 +26,13 @@ native_of(PyObject *array)
     return Py_TYPE(native) == &RecordedType ? ((Recorded *)native)->value : native;
 }
 
+/* Drops what is known of the native array of an Array, as somebody else may have it from now on. */
+static inline void
+forget_plain(PyObject *array)
+{
+    Py_XDECREF(swap_slot(array, config.plain_offset, NULL));
+}
+
 /* A borrowed reference to the home of an Array; NULL in one whose making failed. */
 static inline PyObject *
 home_of(PyObject *array)

@@ -40,6 +40,12 @@ static PyObject *
 call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     Call *call = (Call *)self;
+    if (call->direct.home != NULL && kwnames == NULL) {
+        PyObject *result = call_arrays_directly(call, args, PyVectorcall_NARGS(nargsf));
+        if (result != NULL || PyErr_Occurred()) {
+            return result;
+        }
+    }
     PyObject *handler = align_allocations(call, args, PyVectorcall_NARGS(nargsf));
     PyObject *result = call->fast_path(call, args, PyVectorcall_NARGS(nargsf), kwnames);
     if (result == NULL && !PyErr_Occurred() && (call->body == NULL || python_function(call) != NULL)) {

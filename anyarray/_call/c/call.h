@@ -64,6 +64,7 @@ typedef struct {
     PyObject *of;       /* the native function */
     PyObject *function; /* the library's own, or NULL if it has none */
     PyObject *type, *dtypes, *guard, *options;
+    int is_guarded;
     PyObject *dtype, *requires_grad; /* descriptors of these attributes, or NULL; see `get_attribute` */
     PyObject *latest;                /* of `dtypes` the one that was there last, a borrowed reference */
     PyObject *home;                  /* of the last call of so many Arrays alone that came to the library's function, */

@@ -41,20 +41,45 @@ runs_at_home(PyObject *home, int *by_size)
 }
 
 int
-creates_in_numpy(void)
+runs_there_now(PyObject *home)
+{
+    PyObject *choice = NULL;
+    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
+        PyErr_Clear();
+    }
+    if (choice == NULL || Py_TYPE(choice) != config.choice_type) {
+        Py_XDECREF(choice);
+        return 0;
+    }
+    PyObject *chosen = get_slot(choice, config.chosen_offset);
+    int is_now = get_slot(choice, config.fuses_offset) != Py_True
+                 && (chosen == Py_None || chosen == get_slot(home, config.backend_offset)
+                     || (chosen == config.by_cost && get_slot(home, config.placed_offset) == Py_True));
+    Py_DECREF(choice);
+    return is_now;
+}
+
+PyObject *
+creation_home(void)
 {
     if (PyDict_Size(config.unadopted)) {
         PyObject *absent = PyObject_CallOneArg(config.are_absent, config.unadopted);
         Py_XDECREF(absent);
         if (absent != Py_True) {
-            return 0;
+            return NULL;
         }
     }
     PyObject *chosen = chosen_field(config.chosen_offset);
-    if (chosen == NULL) {
-        return 0;
+    if (chosen == Py_None || chosen == config.by_cost) {
+        return config.numpy_home;
     }
-    return chosen == Py_None || chosen == get_slot(config.numpy_home, config.backend_offset) || chosen == config.by_cost;
+    return chosen != NULL && Py_TYPE(chosen) == config.backend_type ? get_slot(chosen, config.free_offset) : NULL;
+}
+
+int
+creates_in_numpy(void)
+{
+    return creation_home() == config.numpy_home;
 }
 
 npy_intp

@@ -9,7 +9,13 @@
 only. */
 int runs_at_home(PyObject *home, int *by_size);
 
-/* Whether a creation function without `device` makes a free Array in NumPy. */
+/* Whether a call of Arrays on `home`, another than NumPy's, runs there now: it is not put off. */
+int runs_there_now(PyObject *home);
+
+/* A borrowed reference to the home of what a creation function without `device` makes: NULL if Python must look. */
+PyObject *creation_home(void);
+
+/* Whether that is NumPy's. */
 int creates_in_numpy(void);
 
 /* A field of a Limit, by its offset; 0 if it is no integer. */

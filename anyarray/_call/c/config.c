@@ -33,7 +33,7 @@ find_slot(PyTypeObject *type, const char *name, Py_ssize_t *offset)
 PyObject *
 configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"array", "home", "choice", "limit", "dtype", "choice_variable", "by_cost", "numpy_home",
+    static char *names[] = {"array", "home", "backend", "choice", "limit", "dtype", "choice_variable", "by_cost", "numpy_home",
                             "powers", "second_copy_sizes", "ufuncs", "operand_types", "defaults_variable",
                             "standard_defaults", "unadopted", "are_absent", "lendable", "accounts",
                             "read_only_view", "loop_of", "warned_errors", "warn", "ran", "skipped_files", "postponed", "put_off",
@@ -45,8 +45,8 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     }
     Config read = {0};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOO!OOOOOO!O!OOOOO!Oinnnn", names, &PyType_Type, &read.array_type,
-            &PyType_Type, &read.home_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
+            args, kwargs, "O!O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOO!OOOOOO!O!OOOOO!Oinnnn", names, &PyType_Type, &read.array_type,
+            &PyType_Type, &read.home_type, &PyType_Type, &read.backend_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
             &PyType_Type, &read.dtype_type, &PyContextVar_Type, &read.choice_variable, &read.by_cost, &read.numpy_home,
             &PyDict_Type, &read.powers, &PyDict_Type, &read.second_copy_sizes,
             &PyDict_Type, &read.ufuncs, &PyFrozenSet_Type, &read.operand_types, &PyContextVar_Type,
@@ -63,11 +63,15 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         || !find_slot(read.array_type, "_second", &read.second_offset)
         || !find_slot(read.array_type, "_account", &read.account_offset)
         || !find_slot(read.array_type, "_view", &read.view_offset)
+        || !find_slot(read.array_type, "_plain", &read.plain_offset)
         || !find_slot(read.home_type, "backend", &read.backend_offset)
         || !find_slot(read.home_type, "constants", &read.constants_offset)
         || !find_slot(read.home_type, "dtypes", &read.dtypes_offset)
         || !find_slot(read.home_type, "powers", &read.powers_offset)
         || !find_slot(read.home_type, "placed", &read.placed_offset)
+        || !find_slot(read.backend_type, "free", &read.free_offset)
+        || !find_slot(read.backend_type, "native_device", &read.native_device_offset)
+        || !find_slot(read.backend_type, "native_dtypes", &read.native_dtypes_offset)
         || !find_slot(read.choice_type, "backend", &read.chosen_offset)
         || !find_slot(read.choice_type, "fuses", &read.fuses_offset)
         || !find_slot(read.choice_type, "records", &read.records_offset)
@@ -79,7 +83,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         return NULL;
     }
     PyObject *const held[] = {
-        (PyObject *)read.array_type, (PyObject *)read.home_type, (PyObject *)read.choice_type,
+        (PyObject *)read.array_type, (PyObject *)read.home_type, (PyObject *)read.backend_type, (PyObject *)read.choice_type,
         (PyObject *)read.limit_type, (PyObject *)read.dtype_type, read.choice_variable, read.by_cost, read.numpy_home,
         read.powers, read.second_copy_sizes, read.ufuncs, read.operand_types, read.defaults_variable,
         read.standard_defaults, read.unadopted, read.are_absent, read.lendable, read.accounts,
@@ -107,6 +111,7 @@ init_constants(void)
            && (constants.is_in_place = PyUnicode_InternFromString("is_in_place")) != NULL
            && (constants.getitem = PyUnicode_InternFromString("getitem")) != NULL
            && (constants.shape_of = PyUnicode_InternFromString("shape_of")) != NULL
+           && (constants.matrix_transpose = PyUnicode_InternFromString("matrix_transpose")) != NULL
            && (constants.last = PyUnicode_InternFromString("last")) != NULL
            && (constants.reading = PyUnicode_InternFromString("reading")) != NULL
            && (constants.returned = PyUnicode_InternFromString("returned")) != NULL
@@ -119,5 +124,6 @@ init_constants(void)
            && (constants.axis = PyUnicode_InternFromString("axis")) != NULL
            && (constants.keepdims = PyUnicode_InternFromString("keepdims")) != NULL
            && (constants.one = PyLong_FromLong(1)) != NULL
-           && (constants.none = PyLong_FromLong(0)) != NULL;
+           && (constants.none = PyLong_FromLong(0)) != NULL
+           && (constants.dtype_and_device = Py_BuildValue("(ss)", "dtype", "device")) != NULL;
 }

@@ -10,9 +10,11 @@
 An offset is that of a slot in the instances of a Python class; see `get_slot`. */
 typedef struct {
     PyTypeObject *array_type; /* NULL until `configure` was called */
-    Py_ssize_t native_offset, home_offset, second_offset, account_offset, view_offset;
+    Py_ssize_t native_offset, home_offset, second_offset, account_offset, view_offset, plain_offset;
     PyTypeObject *home_type; /* `_registry.home.Home` */
     Py_ssize_t backend_offset, constants_offset, dtypes_offset, powers_offset, placed_offset;
+    PyTypeObject *backend_type; /* `_registry.registry.Backend` */
+    Py_ssize_t free_offset, native_device_offset, native_dtypes_offset;
     PyTypeObject *choice_type; /* `_choice.choice.Choice` */
     Py_ssize_t chosen_offset, fuses_offset, records_offset;
     PyTypeObject *limit_type; /* `_choice.machine.Limit` */
@@ -51,9 +53,10 @@ extern Config config;
 /* Interned strings, and two integers. */
 typedef struct {
     PyObject *dtype_of, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *ndim;
-    PyObject *shape_of, *last, *reading, *returned, *left;
+    PyObject *shape_of, *matrix_transpose, *last, *reading, *returned, *left;
     PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
-    PyObject *one, *none; /* the integers 1 and 0 */
+    PyObject *one, *none;         /* the integers 1 and 0 */
+    PyObject *dtype_and_device;   /* a tuple of these names */
 } Constants;
 
 extern Constants constants;

@@ -1,7 +1,7 @@
-/* Functions that make Arrays of few elements in NumPy.
+/* Functions that make Arrays of few elements.
 
 Compiled: `zeros`, `ones`, `empty`, `full` and those that end in `_like`, and `arange` of integers, with at
-most a dtype as keyword. Left to Python: many elements, for which `_choice.choice.mention` may be due, other
+most a dtype as keyword, in NumPy and by the functions of other backends. Left to Python: many elements, for which `_choice.choice.mention` may be due, other
 devices, errors. Repeated here: the dtype of a number (dtypes.c), and where an Array is made (choice.c). */
 
 #include "arguments.h"
@@ -38,6 +38,43 @@ read_shape(PyObject *given, npy_intp *shape, npy_intp *elements)
     return (int)ndim;
 }
 
+/* An Array by a creation function of another backend, of so many arguments by position: a new reference, or NULL without an
+exception. Steals the reference to the library's dtype, which may be NULL. */
+static PyObject *
+made_elsewhere(Call *call, PyObject *home, PyObject *const *values, size_t count, PyObject *dtype)
+{
+    PyObject *device = get_slot(get_slot(home, config.backend_offset), config.native_device_offset), *args[6];
+    PyObject *function = dtype == NULL || device == NULL ? NULL : PyObject_GetAttr(home, call->name), *native = NULL;
+    if (function != NULL) {
+        memcpy(args + 1, values, count * sizeof *args);
+        args[count + 1] = dtype;
+        args[count + 2] = device;
+        native = PyObject_Vectorcall(function, args + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, constants.dtype_and_device);
+        Py_DECREF(function);
+    }
+    Py_XDECREF(dtype);
+    PyObject *array = native == NULL ? fall_back() : wrap(native, home);
+    if (array != NULL) {
+        swap_slot(array, config.plain_offset, Py_NewRef(Py_False)); /* nobody else has it */
+    }
+    return array;
+}
+
+/* The dtype of another backend for NumPy's, to which it steals the reference: a new reference, or NULL without an exception
+if it was not asked for yet. */
+static PyObject *
+dtype_elsewhere(PyObject *home, PyArray_Descr *dtype)
+{
+    PyObject *known = get_slot(get_slot(home, config.backend_offset), config.native_dtypes_offset), *native = NULL;
+    PyObject *number = dtype == NULL || known == NULL ? NULL : PyLong_FromLong(dtype->type_num);
+    if (number != NULL) {
+        native = Py_XNewRef(PyDict_GetItemWithError(known, number));
+        Py_DECREF(number);
+    }
+    Py_XDECREF(dtype);
+    return native == NULL ? fall_back() : native;
+}
+
 /* Whether a Python number may fill an array of this dtype; NumPy raises for integers out of its range. */
 static int
 can_fill(PyObject *value, PyArray_Descr *dtype)
@@ -48,6 +85,21 @@ can_fill(PyObject *value, PyArray_Descr *dtype)
     case NPY_BOOL: return dtype->type_num == NPY_BOOL;
     default: return 0;
     }
+}
+
+/* Whether another library's function fills an array of this dtype with a Python number, as NumPy would. */
+static int
+can_fill_elsewhere(PyObject *value, PyArray_Descr *dtype)
+{
+    if (!can_fill(value, dtype)) {
+        return 0;
+    }
+    if (PyLong_CheckExact(value) && PyTypeNum_ISINTEGER(dtype->type_num)) {
+        int overflow;
+        PyLong_AsLongLongAndOverflow(value, &overflow);
+        return dtype->type_num == NPY_INT64 && !overflow;
+    }
+    return 1;
 }
 
 /* A new free Array; `variant` is the first letter of the function. Steals the reference to the dtype.
@@ -73,15 +125,22 @@ filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_Descr 
     return wrap_new(array);
 }
 
+/* A shape as a tuple: a new reference, or NULL with an exception. */
+static PyObject *
+shape_as_tuple(PyObject *given)
+{
+    return PyTuple_CheckExact(given) ? Py_NewRef(given) : PyTuple_Pack(1, given);
+}
+
 /* `zeros(shape)`, `ones(shape)`, `empty(shape)`, `full(shape, number)`. */
 PyObject *
 fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     npy_intp shape[MAX_NDIM], elements;
     int is_full = call->variant == 'f', ndim;
-    PyObject *given;
+    PyObject *given, *home;
     if (nargs != 1 + is_full || !read_keywords(args, nargs, kwnames, &given, NULL) || (is_full && given != NULL)
-        || (ndim = read_shape(args[0], shape, &elements)) < 0 || !creates_in_numpy()) {
+        || (ndim = read_shape(args[0], shape, &elements)) < 0 || (home = creation_home()) == NULL) {
         return fall_back();
     }
     PyArray_Descr *dtype = NULL;
@@ -94,7 +153,41 @@ fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     if (dtype == NULL) {
         return fall_back();
     }
-    return filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
+    if (home == config.numpy_home) {
+        return filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
+    }
+    if (is_full && !can_fill_elsewhere(args[1], dtype)) {
+        Py_DECREF(dtype);
+        return fall_back();
+    }
+    PyObject *values[] = {shape_as_tuple(args[0]), is_full ? args[1] : NULL}, *array = NULL;
+    if (values[0] != NULL) {
+        array = made_elsewhere(call, home, values, 1 + is_full, dtype_elsewhere(home, dtype));
+        Py_DECREF(values[0]);
+    }
+    return array == NULL ? fall_back() : array;
+}
+
+/* The same like an Array of another backend than NumPy. */
+static PyObject *
+like_elsewhere(Call *call, PyObject *const *args, int is_full, PyObject *given)
+{
+    int by_size;
+    PyObject *home = home_of(args[0]), *native = native_of(args[0]);
+    if (native == NULL || !is_home(home) || home == config.numpy_home || PyArray_CheckExact(native)
+        || !runs_at_home(home, &by_size) || by_size || (is_full && given != NULL)) {
+        return NULL;
+    }
+    PyObject *values[] = {Py_NewRef(native), is_full ? args[1] : NULL}, *array = NULL;
+    PyObject *dtype = given == NULL ? dtype_of(home, native) : dtype_elsewhere(home, read_dtype(given));
+    PyArray_Descr *in_numpy = is_full && dtype != NULL ? read_dtype_of(home, dtype) : NULL;
+    if (!is_full || (in_numpy != NULL && can_fill_elsewhere(args[1], in_numpy))) {
+        array = made_elsewhere(call, home, values, 1 + is_full, Py_XNewRef(dtype));
+    }
+    Py_XDECREF(in_numpy);
+    Py_XDECREF(dtype);
+    Py_DECREF(native);
+    return array == NULL ? fall_back() : array;
 }
 
 /* `zeros_like(x)` and the others. */
@@ -103,8 +196,13 @@ fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
 {
     int is_full = call->variant == 'f', by_size;
     PyObject *given, *native;
-    if (nargs != 1 + is_full || (native = ndarray_of(args[0])) == NULL
-        || !read_keywords(args, nargs, kwnames, &given, NULL) || !runs_at_home(config.numpy_home, &by_size)) {
+    if (nargs != 1 + is_full || !is_array(args[0]) || !read_keywords(args, nargs, kwnames, &given, NULL)) {
+        return NULL;
+    }
+    if ((native = ndarray_of(args[0])) == NULL) {
+        return like_elsewhere(call, args, is_full, given);
+    }
+    if (!runs_at_home(config.numpy_home, &by_size)) {
         return NULL;
     }
     PyArrayObject *like = (PyArrayObject *)native;
@@ -123,7 +221,7 @@ fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
 
 /* `arange` of integers. */
 PyObject *
-fast_arange(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+fast_arange(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     long long bounds[3] = {0, 0, 1};
     PyObject *dtype;
@@ -140,7 +238,8 @@ fast_arange(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyOb
         }
     }
     long long start = nargs == 1 ? 0 : bounds[0], stop = nargs == 1 ? bounds[0] : bounds[1], step = bounds[2];
-    if (step == 0 || (dtype == NULL && !has_standard_defaults()) || !creates_in_numpy()) {
+    PyObject *home = step == 0 || (dtype == NULL && !has_standard_defaults()) ? NULL : creation_home();
+    if (home == NULL) {
         return fall_back();
     }
     long long span = step > 0 ? stop - start : start - stop, stride = step > 0 ? step : -step;
@@ -150,6 +249,16 @@ fast_arange(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyOb
         return NULL;
     }
     PyArray_Descr *wanted = dtype == NULL ? PyArray_DescrFromType(NPY_INT64) : read_dtype(dtype);
+    if (home != config.numpy_home) {
+        int number = wanted == NULL ? NPY_NOTYPE : wanted->type_num; /* one that holds all of them */
+        if (number != NPY_INT64 && number != NPY_INT32 && number != NPY_DOUBLE && number != NPY_FLOAT) {
+            Py_XDECREF(wanted);
+            return fall_back();
+        }
+        PyObject *values[] = {nargs == 1 ? constants.none : args[0], nargs == 1 ? args[0] : args[1],
+                              nargs == 3 ? args[2] : constants.one};
+        return made_elsewhere(call, home, values, 3, dtype_elsewhere(home, wanted));
+    }
     PyObject *array = NULL;
     if (wanted != NULL && wanted->type_num != NPY_BOOL) {
         array = new_ndarray(1, &shape, PyArray_DescrFromType(NPY_INT64), nbytes, 0);

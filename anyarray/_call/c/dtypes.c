@@ -46,16 +46,22 @@ dtype_of_ours(PyObject *ours)
     return found != NULL && PyArray_DescrCheck(found) ? (PyArray_Descr *)Py_NewRef(found) : NULL;
 }
 
+PyArray_Descr *
+read_dtype_of(PyObject *home, PyObject *native)
+{
+    PyObject *ours = PyDict_GetItemWithError(get_slot(home, config.dtypes_offset), native);
+    if (ours == NULL) {
+        fall_back();
+    }
+    return dtype_of_ours(ours);
+}
+
 /* The dtype of an Array in NumPy that equals one of NumPy's own, where longlong and int64 may be two: a new reference,
 or NULL without an exception. */
 static PyArray_Descr *
 dtype_in_numpy(PyObject *dtype)
 {
-    PyObject *ours = PyDict_GetItemWithError(get_slot(config.numpy_home, config.dtypes_offset), dtype);
-    if (ours == NULL) {
-        fall_back();
-    }
-    return dtype_of_ours(ours);
+    return read_dtype_of(config.numpy_home, dtype);
 }
 
 PyArray_Descr *

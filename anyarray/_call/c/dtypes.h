@@ -18,6 +18,9 @@ int has_standard_defaults(void);
 default float for NULL. A new reference, or NULL for what Python must look at. */
 PyArray_Descr *read_dtype(PyObject *dtype);
 
+/* NumPy's dtype of one that arrays on `home` have: a new reference, or NULL without an exception. */
+PyArray_Descr *read_dtype_of(PyObject *home, PyObject *native);
+
 /* The number of NumPy's dtype of a Python number by its class; -1 for another class. */
 static inline int
 typenum_of(PyTypeObject *type)

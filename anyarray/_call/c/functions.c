@@ -387,12 +387,6 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
 {
     PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL, *kept = NULL;
     int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0, is_undecided = 0;
-    if (call->direct.home != NULL && !has_keywords(kwnames)) {
-        result = call_arrays_directly(call, args, nargs);
-        if (result != NULL || PyErr_Occurred()) {
-            return result;
-        }
-    }
     if (!bind_arguments(call, args, nargs, kwnames, values)) {
         return NULL;
     }
@@ -456,6 +450,12 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
                      : !by_size || is_settled(call, values, natives)
                            || (kept = kept_at_home(call, home, values, natives)) != NULL) {
+        int is_new = call->gives_new_memory || call->reduction || (call->is_elementwise && !call->is_read_only);
+        for (int k = 0; k < call->array_count && !is_new; k++) { /* somebody may write to a view */
+            if (is_array(values[call->arrays[k]])) {
+                forget_plain(values[call->arrays[k]]);
+            }
+        }
         result = call_native(call, home, natives, has_ndarrays);
     }
     else {

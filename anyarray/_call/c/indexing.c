@@ -8,28 +8,7 @@ written in place, as they are recorded there. */
 #include "choice.h"
 #include "fast_paths.h"
 #include "keys.h"
-
-/* `x[key]` of an Array of another library than NumPy, a view that needs no record: a new reference, or NULL
-without an exception. */
-static PyObject *
-view_in_place(PyObject *array, PyObject *key)
-{
-    PyObject *account = get_slot(array, config.account_offset);
-    if ((account != NULL && account != Py_None) || !is_basic_key(key) || !is_in_place(array)) {
-        return NULL;
-    }
-    PyObject *home = Py_NewRef(home_of(array)), *native = Py_NewRef(native_of(array)), *result = NULL;
-    PyObject *getitem = PyObject_GetAttr(home, constants.getitem);
-    if (getitem != NULL) {
-        PyObject *args[] = {NULL, native, key};
-        PyObject *found = PyObject_Vectorcall(getitem, args + 1, 2 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
-        Py_DECREF(getitem);
-        result = found == NULL ? NULL : wrap(found, home);
-    }
-    Py_DECREF(native);
-    Py_DECREF(home);
-    return result == NULL ? fall_back() : result;
-}
+#include "views.h"
 
 PyObject *
 fast_getitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -43,7 +22,7 @@ fast_getitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
         return NULL;
     }
     if (!PyArray_CheckExact(native)) {
-        return view_in_place(args[0], args[1]);
+        return is_basic_key(args[1]) ? view_in_place(args[0], constants.getitem, args[1]) : NULL;
     }
     Py_INCREF(home);
     Py_INCREF(native);

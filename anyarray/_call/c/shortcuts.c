@@ -91,8 +91,8 @@ cache_direct(Call *call, PyObject *function)
     PyObject *told = PyObject_GetAttr(function, constants.direct);
     Direct found = {NULL}, former = call->direct;
     if (told == NULL || !PyTuple_Check(told)
-        || !PyArg_ParseTuple(told, "OO!O!OO!", &found.function, &PyType_Type, &found.type, &PyFrozenSet_Type,
-                             &found.dtypes, &found.guard, &PyFrozenSet_Type, &found.options)) {
+        || !PyArg_ParseTuple(told, "OO!O!OpO!", &found.function, &PyType_Type, &found.type, &PyFrozenSet_Type,
+                             &found.dtypes, &found.guard, &found.is_guarded, &PyFrozenSet_Type, &found.options)) {
         PyErr_Clear(); /* most have none */
         found = (Direct){NULL};
     }
@@ -122,20 +122,31 @@ clear_direct(Direct *direct)
     }
 }
 
+/* Whether the library would take a derivative by this array itself. */
+static int
+requires_grad(const Direct *direct, PyObject *native)
+{
+    PyObject *required = get_attribute(native, direct->requires_grad, constants.requires_grad);
+    Py_XDECREF(required); /* it is compared only */
+    return required != Py_False;
+}
+
+/* Whether a transform of the library is open, which may take derivatives or trace. */
+static int
+is_transformed(const Direct *direct)
+{
+    PyObject *open = PyObject_CallNoArgs(direct->guard);
+    Py_XDECREF(open); /* it is compared only */
+    return open != Py_None;
+}
+
 /* Whether an array is one that the library's function takes: of its class and of the dtype of those before, and one
-of which no derivative may be taken if there is a guard. `*dtype` is a new reference. */
+of which no derivative may be taken if it is guarded. `*dtype` is a new reference. */
 static int
 fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
 {
-    if ((PyObject *)Py_TYPE(native) != direct->type) {
+    if ((PyObject *)Py_TYPE(native) != direct->type || (direct->is_guarded && requires_grad(direct, native))) {
         return 0;
-    }
-    if (direct->guard != Py_None) {
-        PyObject *required = get_attribute(native, direct->requires_grad, constants.requires_grad);
-        Py_XDECREF(required); /* it is compared only */
-        if (required != Py_False) {
-            return 0;
-        }
     }
     PyObject *own = get_attribute(native, direct->dtype, constants.dtype);
     if (own == NULL || (*dtype != NULL && own != *dtype)) {
@@ -162,42 +173,80 @@ note_arrays(Call *call, PyObject *home, size_t count)
     call->direct.count = (Py_ssize_t)count;
 }
 
+/* Whether the native array of an Array is of this dtype, and no derivative is taken of it if the function is guarded.
+
+To ask takes 30 ns each time, so an Array says what was found in its slot `_plain`, as long as nobody else may have its
+native array: False if nothing is known yet, True if no derivative may be taken of it, then its dtype. `*is_open`, whether a
+transform is open, is -1 until that is asked. `*are_plain` becomes 0 if a derivative may be taken of this one. */
+static int
+is_as_told(const Direct *direct, PyObject *array, PyObject *native, PyObject *dtype, int *is_open, int *are_plain)
+{
+    PyObject *known = get_slot(array, config.plain_offset); /* compared only, as what follows may run any code */
+    if (known == dtype) {
+        return 1;
+    }
+    PyObject *own = get_attribute(native, direct->dtype, constants.dtype);
+    Py_XDECREF(own); /* it is compared only */
+    if (own != dtype) {
+        return 0;
+    }
+    if (known != Py_True) {
+        int is_plain = 0;
+        if ((direct->is_guarded || known == Py_False) && direct->guard != Py_None && !requires_grad(direct, native)) {
+            *is_open = *is_open < 0 ? is_transformed(direct) : *is_open;
+            is_plain = !*is_open;
+        }
+        *are_plain &= is_plain;
+        if (!is_plain) {
+            return !direct->is_guarded;
+        }
+    }
+    if (known != NULL && get_slot(array, config.plain_offset) == known && native_of(array) == native) {
+        Py_XDECREF(swap_slot(array, config.plain_offset, Py_NewRef(dtype)));
+    }
+    return 1;
+}
+
 PyObject *
 call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
     Direct *direct = &call->direct;
     PyObject *home = direct->home, *stack[MOST_ARRAYS + 1], **natives = stack + 1, *result = NULL;
-    int by_size, fits = nargs == direct->count;
+    int fits = nargs == direct->count, is_open = -1, are_plain = 1;
     for (Py_ssize_t i = 0; fits && i < nargs; i++) {
         fits = is_array(args[i]) && home_of(args[i]) == home && (natives[i] = native_of(args[i])) != NULL
                && (PyObject *)Py_TYPE(natives[i]) == direct->type;
     }
-    if (!fits || !runs_at_home(home, &by_size) || by_size) {
+    if (!fits || direct->latest == NULL || !runs_there_now(home)) {
         return NULL;
     }
-    PyObject *function = Py_NewRef(direct->function);
+    PyObject *function = Py_NewRef(direct->function), *dtype = Py_NewRef(direct->latest);
     for (Py_ssize_t i = 0; i < nargs; i++) {
         Py_INCREF(natives[i]);
     }
-    PyObject *dtype = Py_XNewRef(direct->latest); /* another that fits is left to the usual way */
-    fits = dtype != NULL;
-    for (Py_ssize_t i = 0; fits && i < nargs; i++) {
-        fits = fits_directly(direct, natives[i], &dtype);
-    }
-    Py_XDECREF(dtype);
-    if (fits && direct->guard != Py_None) {
-        PyObject *open = PyObject_CallNoArgs(direct->guard);
-        Py_XDECREF(open); /* it is compared only */
-        fits = open == Py_None;
+    for (Py_ssize_t i = 0; fits && i < nargs; i++) { /* another dtype that fits is left to the usual way */
+        fits = is_as_told(direct, args[i], natives[i], dtype, &is_open, &are_plain);
     }
     if (fits) {
         result = PyObject_Vectorcall(function, natives, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     }
+    if (result == NULL) {
+        fall_back();
+    }
+    else {
+        for (Py_ssize_t i = 0; i < nargs; i++) {
+            are_plain &= result != natives[i];
+        }
+        if ((result = wrap(result, home)) != NULL && are_plain) {
+            swap_slot(result, config.plain_offset, Py_NewRef(Py_True)); /* NULL in a new Array */
+        }
+    }
     Py_DECREF(function);
+    Py_DECREF(dtype);
     for (Py_ssize_t i = 0; i < nargs; i++) {
         Py_DECREF(natives[i]);
     }
-    return result == NULL ? fall_back() : wrap(result, home);
+    return result;
 }
 
 /* Whether all arrays of a list fit, and there is one. */
@@ -298,12 +347,8 @@ call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *nat
         call->direct.latest = dtype; /* one of `dtypes`, which holds it */
         note_arrays(call, names == NULL ? home : NULL, nargs);
     }
-    if (direct.guard != Py_None) {
-        PyObject *open = PyObject_CallNoArgs(direct.guard);
-        Py_XDECREF(open); /* it is compared only */
-        if (open != Py_None) {
-            goto done;
-        }
+    if (direct.is_guarded && is_transformed(&direct)) {
+        goto done;
     }
     if (count > nargs && !has_axes(args[0])) { /* to some libraries 0 is an axis of such an array */
         goto done;

@@ -1,9 +1,11 @@
-/* Views of a whole Array in NumPy.
+/* Views of a whole Array.
 
-Compiled: `x.T`, `x.mT` of a matrix, `x.reshape(...)` and `x.ravel()` of what is contiguous, and `np.asarray(x)`, which calls
-`x.__array__()`: a view to write through. Left to Python: stacks of matrices, an order, a dtype or a copy
-asked for, Arrays of other libraries, guarded memory, which is read-only, and errors. */
+Compiled: `x.T`, `x.mT` of a matrix; in NumPy also `x.reshape(...)` and `x.ravel()` of what is contiguous, and
+`np.asarray(x)`, which calls `x.__array__()`: a view to write through. Left to Python: stacks of matrices, an order, a
+dtype or a copy asked for, Arrays of other libraries that are not written in place, guarded memory, which is read-only,
+and errors. */
 
+#include "views.h"
 #include "arrays.h"
 #include "choice.h"
 #include "exposure.h"
@@ -11,9 +13,50 @@ asked for, Arrays of other libraries, guarded memory, which is read-only, and er
 #include "memory.h"
 
 PyObject *
+view_in_place(PyObject *array, PyObject *name, PyObject *argument)
+{
+    PyObject *account = get_slot(array, config.account_offset);
+    if ((account != NULL && account != Py_None) || !is_in_place(array)) {
+        return NULL;
+    }
+    PyObject *home = Py_NewRef(home_of(array)), *native = Py_NewRef(native_of(array)), *result = NULL;
+    forget_plain(array); /* somebody may write to the view */
+    PyObject *function = PyObject_GetAttr(home, name);
+    if (function != NULL) {
+        PyObject *args[] = {NULL, native, argument};
+        size_t count = argument == NULL ? 1 : 2;
+        PyObject *found = PyObject_Vectorcall(function, args + 1, count | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+        Py_DECREF(function);
+        result = found == NULL ? NULL : wrap(found, home);
+    }
+    Py_DECREF(native);
+    Py_DECREF(home);
+    return result == NULL ? fall_back() : result;
+}
+
+/* The transpose of a matrix of another library. */
+static PyObject *
+transposed_in_place(PyObject *array)
+{
+    PyObject *native = is_array(array) ? native_of(array) : NULL, *home = native == NULL ? NULL : home_of(array);
+    int by_size;
+    if (!is_home(home) || PyArray_Check(native) || PyArray_IsScalar(native, Generic) || !runs_at_home(home, &by_size)
+        || by_size) {
+        return NULL;
+    }
+    PyObject *ndim = PyObject_GetAttr(native, constants.ndim);
+    int is_matrix = ndim != NULL && PyLong_CheckExact(ndim) && PyLong_AsLong(ndim) == 2;
+    Py_XDECREF(ndim);
+    return is_matrix ? view_in_place(array, constants.matrix_transpose, NULL) : fall_back();
+}
+
+PyObject *
 fast_transpose(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *Py_UNUSED(kwnames))
 {
     PyObject *native = nargs == 1 ? ndarray_of(args[0]) : NULL;
+    if (native == NULL && nargs == 1) {
+        return transposed_in_place(args[0]);
+    }
     if (native == NULL || !is_writable(native)
         || (call->variant == 'm' && PyArray_NDIM((PyArrayObject *)native) != 2)) {
         return NULL;

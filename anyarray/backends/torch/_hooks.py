@@ -109,6 +109,8 @@ def plain(x: Native, /) -> Native:
         raise TypeError(
             "it is on the device meta, without values. Make one that has: torch.empty_like(x, device='cpu')"
         )
+    if type(x).__name__ == "MaskedTensor":
+        raise TypeError("it is a masked tensor. Fill it: x.to_tensor(0)")
     if x.is_nested:
         raise TypeError("it is a nested tensor. Pad it: x.to_padded_tensor(0)")
     if x.layout is not torch.strided:
@@ -138,8 +140,12 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
 
 
 def number(x: Native, /) -> complex | None:
-    is_plain = type(x) is _Tensor and not x.ndim and x.is_cpu and innermost_level() is None and not _modes()
-    return x.item() if is_plain else None
+    if type(x) is not _Tensor or x.ndim or not x.is_cpu or innermost_level() is not None or _modes():
+        return None
+    try:
+        return x.item()
+    except RuntimeError:  # it outlived a `vmap`, which the usual way says
+        return None
 
 
 def _bfloat16() -> Any:

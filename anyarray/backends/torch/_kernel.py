@@ -10,6 +10,7 @@ from typing import Any, Final
 import torch
 
 from anyarray._base import dtypes
+from anyarray.backends import _shortcut
 
 Native = Any
 """A torch.Tensor."""
@@ -171,6 +172,25 @@ innermost_level: Final[Callable[[], Any]] = getattr(
     getattr(torch._C, "_functorch", None), "maybe_current_level", lambda: None
 )
 """The innermost open transform of `torch.func`, or None. It is not documented, hence the fallback."""
+
+
+def directly(
+    native: Callable[..., Any],
+    function: Callable[..., Any],
+    dtypes: frozenset[Any],
+    options: tuple[str, ...] = (),
+    *,
+    is_sloped: bool = False,
+) -> Callable[..., Any]:
+    """As `_shortcut.directly`, for tensors.
+
+    If it `is_sloped`, its derivatives are others than PyTorch's. A method without arguments takes 0.03 to 0.08 us less
+    than the function of that name, which has to parse them.
+    """
+    name = getattr(function, "__name__", "")
+    if function is getattr(torch, name, None) and native.__code__.co_argcount == 1 and not options:
+        function = getattr(torch.Tensor, name, function)
+    return _shortcut.directly(native, function, torch.Tensor, dtypes, innermost_level, options, is_guarded=is_sloped)
 
 
 def is_recorded(*arrays: Native) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import torch
 
@@ -47,16 +47,19 @@ def full(shape: tuple[int, ...], fill_value: Any, /, *, dtype: Any, device: Any 
     return torch.full(shape, fill_value, dtype=dtype, device=device)
 
 
+_ROWS: Final = torch.contiguous_format
+
+
 def empty_like(x: Native, /, *, dtype: Any = None, device: Any = None) -> Native:
-    return torch.empty(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+    return torch.empty_like(x, dtype=dtype, device=device, memory_format=_ROWS)
 
 
 def zeros_like(x: Native, /, *, dtype: Any = None, device: Any = None) -> Native:
-    return torch.zeros(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+    return torch.zeros_like(x, dtype=dtype, device=device, memory_format=_ROWS)
 
 
 def ones_like(x: Native, /, *, dtype: Any = None, device: Any = None) -> Native:
-    return torch.ones(x.shape, dtype=dtype or x.dtype, device=device or x.device)
+    return torch.ones_like(x, dtype=dtype, device=device, memory_format=_ROWS)
 
 
 def full_like(x: Native, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Native:
@@ -66,6 +69,13 @@ def full_like(x: Native, /, fill_value: Any, *, dtype: Any = None, device: Any =
 def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any, device: Any = None) -> Native:
     if stop is None:
         start, stop = 0, start
+    if (
+        dtype in _COUNTED
+        and type(start) is type(stop) is type(step) is int
+        and step > 0
+        and -_FAR < start <= stop < _FAR
+    ):
+        return torch.arange(start, stop, step, dtype=dtype, device=device)
     if KIND[dtype] in "iu" and float(start).is_integer() and float(step).is_integer():
         # Modulo 2**64, which covers the full range of every integer dtype, and negative steps.
         start, step = int(start), int(step)

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import (
     FLOATING,
     KIND,
@@ -21,6 +20,7 @@ from anyarray.backends.torch._kernel import (
     bits,
     can_be_read,
     cast,
+    directly,
     extent,
     inexact,
     innermost_level,
@@ -166,8 +166,7 @@ def _of_two(
             return function(x1, x2)
         return otherwise(x1, x2)
 
-    guard = innermost_level if floats else None
-    return directly(of_two, function, torch.Tensor, usual | floats, guard)
+    return directly(of_two, function, usual | floats, is_sloped=bool(floats))
 
 
 def _of_parts(function: Function) -> Function:
@@ -203,7 +202,7 @@ def _of_one(
         require_kinds(kinds, x)
         return unsigned(function, x) if dtype in SIGNED and unsigned is not None else plain(x)
 
-    return directly(of_one, function, torch.Tensor, usual)
+    return directly(of_one, function, usual)
 
 
 def _floating(function: Function, *slopes: Function, direct: Function | None = None) -> Function:
@@ -217,7 +216,7 @@ def _floating(function: Function, *slopes: Function, direct: Function | None = N
         x = cast(x, FLOATING[dtype])
         return (derived if is_recorded(x) else function)(x)
 
-    return directly(of_floats, direct or function, torch.Tensor, with_kernels("f"), innermost_level)
+    return directly(of_floats, direct or function, with_kernels("f"), is_sloped=True)
 
 
 def _is_forward_open() -> bool:
@@ -240,7 +239,7 @@ def _floating_two(function: Function, direct: Function, *slopes: Function, kinds
         require_kinds(kinds, x1)
         return (derived if is_recorded(x1, x2) else function)(x1, x2)
 
-    return directly(of_floats, direct, torch.Tensor, _OF_C, innermost_level)
+    return directly(of_floats, direct, _OF_C, is_sloped=True)
 
 
 def _copied(x: Native) -> Native:
@@ -257,7 +256,7 @@ def _unless_integer(function: Function, kinds: str, direct: Function) -> Functio
         require_kinds(kinds, x)
         return x.clone() if KIND[x.dtype] in "biu" else function(x)
 
-    return directly(kept, direct, torch.Tensor, with_kernels("f"))
+    return directly(kept, direct, with_kernels("f"))
 
 
 def _absolute(x: Native) -> Native:
@@ -277,7 +276,7 @@ def abs(x: Native, /) -> Native:
     return _absolute(x) if kind == "c" else x.clone()
 
 
-directly(abs, torch.abs, torch.Tensor, with_kernels("if"), innermost_level)
+directly(abs, torch.abs, with_kernels("if"), is_sloped=True)
 
 
 def _sign(x: Native) -> Native:
@@ -325,7 +324,7 @@ def _compared(function: Function, kinds: str) -> Function:
             return function(x1, x2)
         return otherwise(x1, x2)
 
-    return directly(of_two, function, torch.Tensor, direct)
+    return directly(of_two, function, direct)
 
 
 def _quotient(x1: Native, x2: Native) -> Native:
@@ -558,7 +557,7 @@ def pow(x1: Native, x2: Native, /) -> Native:
     return _integer_power(x1, x2)
 
 
-directly(pow, torch.pow, torch.Tensor, with_kernels("f"), innermost_level)
+directly(pow, torch.pow, with_kernels("f"), is_sloped=True)
 
 
 def _log_of_sum(x1: Native, x2: Native) -> Native:
@@ -623,7 +622,7 @@ def _rounded(x: Native) -> Native:
     return torch.complex(torch.round(torch.real(x)), torch.round(torch.imag(x))) if x.is_complex() else torch.round(x)
 
 
-directly(divide, torch.div, torch.Tensor, with_kernels("f"), innermost_level)
+directly(divide, torch.div, with_kernels("f"), is_sloped=True)
 
 
 def conj(x: Native, /) -> Native:
@@ -727,7 +726,7 @@ def square(x: Native, /) -> Native:
     return multiply(x, x)
 
 
-directly(square, torch.square, torch.Tensor, with_kernels("if"), innermost_level)
+directly(square, torch.square, with_kernels("if"), is_sloped=True)
 
 
 def cube(x: Native, /) -> Native:

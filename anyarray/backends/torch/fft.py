@@ -7,7 +7,6 @@ from typing import Any
 
 import torch
 
-from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import (
     Axes,
     Native,
@@ -15,6 +14,7 @@ from anyarray.backends.torch._kernel import (
     axis_within,
     bits,
     cast,
+    directly,
     inexact,
     require_kinds,
     with_bits,
@@ -67,7 +67,7 @@ def _transform(function: Callable[..., Any], *, is_real: bool = False, is_half: 
 
     floats = frozenset({torch.float32, torch.float64})
     dtypes = floats if is_real else floats | {torch.complex64, torch.complex128}
-    return directly(transform, function, torch.Tensor, dtypes, options=("n", "axis", "norm"))
+    return directly(transform, function, dtypes, options=("n", "axis", "norm"))
 
 
 fft, ifft = _transform(torch.fft.fft), _transform(torch.fft.ifft)

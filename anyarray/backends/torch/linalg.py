@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import (
     SUMMED,
     Axes,
     Native,
     axes_within,
+    directly,
     inexact,
-    innermost_level,
     is_recorded,
     promoted,
     with_kernels,
@@ -339,7 +338,7 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
     return torch.where(is_zero, torch.zeros_like(norm), norm)
 
 
-directly(vector_norm, torch.linalg.vector_norm, torch.Tensor, with_kernels("fc"), innermost_level, ("axis", "keepdims"))
+directly(vector_norm, torch.linalg.vector_norm, with_kernels("fc"), ("axis", "keepdims"), is_sloped=True)
 
 
 def _euclidean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:

@@ -7,8 +7,17 @@ from typing import Any
 
 import torch
 
-from anyarray.backends._shortcut import directly
-from anyarray.backends.torch._kernel import KIND, PROMOTED, SIGNED, Native, axis_within, bits, promoted, with_kernels
+from anyarray.backends.torch._kernel import (
+    KIND,
+    PROMOTED,
+    SIGNED,
+    Native,
+    axis_within,
+    bits,
+    directly,
+    promoted,
+    with_kernels,
+)
 
 __all__ = ["matmul", "tensordot", "vecdot"]
 
@@ -43,7 +52,7 @@ def matmul(x1: Native, x2: Native, /) -> Native:
     return _product(torch.matmul(first, second), x1, x2)
 
 
-directly(matmul, torch.matmul, torch.Tensor, _FLOATS)
+directly(matmul, torch.matmul, _FLOATS)
 
 
 def tensordot(x1: Native, x2: Native, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Native:

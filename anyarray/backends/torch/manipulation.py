@@ -9,7 +9,6 @@ from typing import Final
 import numpy as np
 import torch
 
-from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._hooks import is_replaced, layout_of
 from anyarray.backends.torch._kernel import (
     KIND,
@@ -19,6 +18,7 @@ from anyarray.backends.torch._kernel import (
     axes_within,
     axis_within,
     bits,
+    directly,
     indices,
     promoted,
     require_kinds,
@@ -83,7 +83,7 @@ def stack(arrays: Sequence[Native], /, *, axis: int = 0) -> Native:
     return torch.stack(list(arrays), axis)
 
 
-directly(stack, torch.stack, torch.Tensor, _ALL, options=("axis",))
+directly(stack, torch.stack, _ALL, options=("axis",))
 
 
 def unstack(x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
@@ -101,6 +101,8 @@ def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
 
 
 def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
+    if type(axis) is int and x.shape[axis] == 1:
+        return torch.squeeze(x, axis)
     axes = axes_within(axis, x.ndim)
     for one in axes:
         if x.shape[one] != 1:  # PyTorch leaves it as it is
@@ -124,14 +126,14 @@ def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:
     return torch.permute(x, axes)
 
 
-directly(permute_dims, torch.permute, torch.Tensor, _ALL, options=("axes",))
+directly(permute_dims, torch.permute, _ALL, options=("axes",))
 
 
 def matrix_transpose(x: Native, /) -> Native:
     return x.mT
 
 
-directly(matrix_transpose, operator.attrgetter("mT"), torch.Tensor, _ALL)
+directly(matrix_transpose, operator.attrgetter("mT"), _ALL)
 
 
 def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -> Native:

@@ -9,7 +9,6 @@ from typing import Any
 import torch
 
 from anyarray._base import errors
-from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import (
     Axes,
@@ -18,6 +17,7 @@ from anyarray.backends.torch._kernel import (
     axis_within,
     bits,
     can_be_read,
+    directly,
     indices,
     ordered,
     promoted,
@@ -35,7 +35,7 @@ def count_nonzero(x: Native, /, *, axis: Axes = None, keepdims: bool = False) ->
     return torch.sum(x, axes, keepdims) if axes else x.to(torch.int64)
 
 
-directly(count_nonzero, torch.count_nonzero, torch.Tensor, with_kernels("biufc"), options=("axis",))
+directly(count_nonzero, torch.count_nonzero, with_kernels("biufc"), options=("axis",))
 
 
 def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
@@ -51,8 +51,8 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
 
 
 argmax, argmin = _extreme(torch.argmax), _extreme(torch.argmin)
-directly(argmax, torch.argmax, torch.Tensor, with_kernels("iuf"), options=("axis",))
-directly(argmin, torch.argmin, torch.Tensor, with_kernels("iuf"), options=("axis",))
+directly(argmax, torch.argmax, with_kernels("iuf"), options=("axis",))
+directly(argmin, torch.argmin, with_kernels("iuf"), options=("axis",))
 
 
 def nonzero(x: Native, /) -> tuple[Native, ...]:

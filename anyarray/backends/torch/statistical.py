@@ -8,7 +8,6 @@ from typing import Any
 
 import torch
 
-from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import (
     KIND,
     SUMMED,
@@ -18,6 +17,7 @@ from anyarray.backends.torch._kernel import (
     axis_within,
     bits,
     cast,
+    directly,
     inexact,
     ordered,
     require_kinds,
@@ -49,7 +49,7 @@ def sum(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
     return torch.sum(cast(x, wanted), axes, keepdims)
 
 
-directly(sum, torch.sum, torch.Tensor, _WIDE, options=("axis", "keepdims"))
+directly(sum, torch.sum, _WIDE, options=("axis", "keepdims"))
 
 
 def _integers(x: Native) -> Native:
@@ -78,7 +78,7 @@ def prod(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool =
     return _multiplied(cast(x, wanted), axes, keepdims)
 
 
-directly(prod, torch.prod, torch.Tensor, _WIDE, options=("axis", "keepdims"))
+directly(prod, torch.prod, _WIDE, options=("axis", "keepdims"))
 
 
 def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
@@ -93,8 +93,8 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
 
 
 max, min = _extreme(torch.amax), _extreme(torch.amin)
-directly(max, torch.amax, torch.Tensor, with_kernels("iuf"), options=("axis", "keepdims"))
-directly(min, torch.amin, torch.Tensor, with_kernels("iuf"), options=("axis", "keepdims"))
+directly(max, torch.amax, with_kernels("iuf"), options=("axis", "keepdims"))
+directly(min, torch.amin, with_kernels("iuf"), options=("axis", "keepdims"))
 
 
 def mean(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
@@ -107,7 +107,7 @@ def mean(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
     return torch.mean(x, axes, keepdims)
 
 
-directly(mean, torch.mean, torch.Tensor, _WIDE - {torch.int64}, options=("axis", "keepdims"))
+directly(mean, torch.mean, _WIDE - {torch.int64}, options=("axis", "keepdims"))
 
 
 def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Native:

@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from anyarray.backends._shortcut import directly
 from anyarray.backends.torch._kernel import (
     Axes,
     Native,
     axes_within,
     axis_within,
     bits,
+    directly,
     promoted,
     truth,
     with_bits,
@@ -36,8 +36,8 @@ def _logical(function: Callable[..., Any]) -> Callable[..., Native]:
 
 all, any = _logical(torch.all), _logical(torch.any)
 _TRUTH = with_kernels("bifc")  # PyTorch gives uint8 for that
-directly(all, torch.all, torch.Tensor, _TRUTH, options=("axis", "keepdims"))
-directly(any, torch.any, torch.Tensor, _TRUTH, options=("axis", "keepdims"))
+directly(all, torch.all, _TRUTH, options=("axis", "keepdims"))
+directly(any, torch.any, _TRUTH, options=("axis", "keepdims"))
 
 
 def diff(
