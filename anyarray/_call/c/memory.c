@@ -7,6 +7,7 @@ made just now may be lent (`_call.dispatch.created`). */
 #include "memory.h"
 #include "allocator.h"
 #include "arrays.h"
+#include "pages.h"
 
 #define HUGE_NBYTES (1 << 19) /* a quarter of a huge page */
 

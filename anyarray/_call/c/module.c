@@ -12,6 +12,7 @@ top of each file:
     scalars         Python scalars beside arrays
     memory          allocation
     allocator       NumPy's allocator, aligned while a call has a large array
+    pages           huge pages, and memory that is used again
     scans           loops over floats
     random          random numbers of a key
     call            the class Call, and the names of the fast paths
@@ -50,6 +51,7 @@ top of each file:
 #include "loops.h"
 #include "quotients.h"
 #include "memory.h"
+#include "pages.h"
 #include "random.h"
 #include "recorded.h"
 #include "recording.h"
