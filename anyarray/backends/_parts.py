@@ -50,10 +50,13 @@ def shared(work: Callable[[slice], object], length: int) -> None:
         return
     step = -(-left // (threads * _SHARES))
     left_to_do = _Slices(work, [slice(start, min(start + step, length)) for start in range(first, length, step)])
-    for _ in range(threads - 1):
-        run = contextvars.copy_context().run
-        threading.Thread(target=run, args=(left_to_do.do,), daemon=True).start()
     try:
+        for _ in range(threads - 1):
+            run = contextvars.copy_context().run
+            try:
+                threading.Thread(target=run, args=(left_to_do.do,), daemon=True).start()
+            except RuntimeError:  # the process may have no more threads
+                break
         left_to_do.do()
     finally:
         left_to_do.end()

@@ -88,6 +88,16 @@ def test_all_slices_are_done_by_threads_in_the_callers_context() -> None:
     assert sorted(done) == list(range(1000))
 
 
+def test_one_thread_does_all_where_no_other_can_be_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(self: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    done = list[int]()
+    _parts.shared(lambda part: done.extend(range(part.start, part.stop)), 100)
+    assert sorted(done) == list(range(100))
+
+
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 
 
