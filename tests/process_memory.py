@@ -6,7 +6,6 @@ of use to many tests, so all are dropped whenever the process has grown. What Te
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import sys
 from pathlib import Path
@@ -14,9 +13,9 @@ from typing import Final
 
 MOST: Final = 3_000_000_000
 """Bytes that a process may take: four, and the system beside them, fit in 16 GB."""
-USUAL: Final = 1_800_000_000
+USUAL: Final = 1_500_000_000
 """Bytes beyond which caches are cleared."""
-ROOM: Final = 400_000_000
+ROOM: Final = 250_000_000
 """Bytes that a process may grow by until they are cleared again."""
 
 _STATUS: Final = Path("/proc/self/status")
@@ -30,12 +29,12 @@ class _Growth:
 def bound() -> None:
     """Clear caches of compiled functions if the process grew too large."""
     if _bytes("VmRSS") > _Growth.until:
+        from anyarray._memory import alignment  # not before pytest has set up how tests import
+
         if "jax" in sys.modules:
             sys.modules["jax"].clear_caches()
         gc.collect()
-        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc, which by itself keeps what is freed
-        if trim is not None:
-            trim(0)
+        alignment.trim_malloc()  # as glibc and NumPy's arrays keep what is freed
         _Growth.until = max(USUAL, _bytes("VmRSS") + ROOM)
 
 
