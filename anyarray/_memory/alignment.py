@@ -115,12 +115,10 @@ raise_trim_threshold()
 def trim_malloc() -> None:
     """Let glibc return all freed memory to the system.
 
-    The next arrays then page-fault all of their memory in, regardless of what was freed before. Does nothing where the
-    user has set the mmap threshold, or with another allocator, but for what NumPy's arrays have kept. Source:
-    malloc_trim(3), mallopt(3).
+    The next arrays then page-fault all of their memory in, regardless of what was freed before, but for what large
+    arrays of NumPy have kept. Does nothing where the user has set the mmap threshold, or with another allocator.
+    Source: malloc_trim(3), mallopt(3).
     """
-    if extension.speedups is not None:
-        extension.speedups.free_kept()
     if _MMAP_TUNABLE in os.environ.get("GLIBC_TUNABLES", "") or "MALLOC_MMAP_THRESHOLD_" in os.environ:
         return
     try:
