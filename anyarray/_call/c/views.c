@@ -40,8 +40,8 @@ transposed_in_place(PyObject *array)
 {
     PyObject *native = is_array(array) ? native_of(array) : NULL, *home = native == NULL ? NULL : home_of(array);
     int by_size;
-    if (!is_home(home) || PyArray_Check(native) || PyArray_IsScalar(native, Generic) || !runs_at_home(home, &by_size)
-        || by_size) {
+    if (home == NULL || Py_TYPE(home) != config.home_type || PyArray_Check(native) || PyArray_IsScalar(native, Generic)
+        || !runs_at_home(home, &by_size) || by_size) { /* homes of other classes refuse what their arrays are asked for */
         return NULL;
     }
     PyObject *ndim = PyObject_GetAttr(native, constants.ndim);
