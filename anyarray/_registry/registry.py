@@ -147,9 +147,9 @@ class Backend:
     """
 
     __slots__ = (
-        "__weakref__", "_loaded", "_native_dtype", "free", "has_graph", "has_views", "holders", "index", "is_deleted",
-        "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name", "native_device", "native_dtypes",
-        "number", "placed", "read_in_place", "routes", "written",
+        "__weakref__", "_loaded", "_native_dtype", "_native_dtypes", "free", "has_graph", "has_views", "holders",
+        "index", "is_deleted", "is_differentiated", "is_immutable", "is_in_place", "kind", "library", "name",
+        "native_device", "number", "placed", "read_in_place", "routes", "written",
     )  # fmt: skip
 
     def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
@@ -184,7 +184,7 @@ class Backend:
         self.written: Callable[[Native, Any, Any], bool] | None = getattr(loaded.module, "written", None)
         """Writes a value in place, faster than `setitem`; None if there is no such function."""
         self._native_dtype = loaded.hook("native_dtype")
-        self.native_dtypes: dict[int, Any] = {}
+        self._native_dtypes: dict[int, Any] = {}
         """The library's dtypes that were asked for, by the number of NumPy's; compiled calls read them."""
         self.routes: dict[Backend, Any] = {}
         """Routes to other backends; a cache of `_memory.transfer.route`."""
@@ -214,7 +214,7 @@ class Backend:
             return wanted.dtype
         found = self.native_dtype(wanted.name)
         if wanted.dtype.isbuiltin == 1:  # the number of another is not the same in each process
-            self.native_dtypes[wanted.dtype.num] = found
+            self._native_dtypes[wanted.dtype.num] = found
         return found
 
     def native_dtype(self, name: str) -> Any:
