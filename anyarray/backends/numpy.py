@@ -364,7 +364,7 @@ def expm1(x: Native, /) -> Native:
 
 
 def _quotient(numpys: np.ufunc) -> Callable[..., Native]:
-    """NumPy's ufunc, in a tenth of its time for many floats of one dtype.
+    """NumPy's ufunc, in a twentieth of its time for floats of one dtype.
 
     `_call/c/quotients.c` has these, and gives the same bits and warnings.
     """
@@ -1025,7 +1025,7 @@ def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
 def matmul(x1: Native, x2: Native, /) -> Native:
     """NumPy's; of integers by BLAS, where that is exact.
 
-    NumPy multiplies integers in a loop, which takes up to a hundred times as long.
+    NumPy multiplies integers in a loop: of two of 300 x 300 that took 24 times as long.
     """
     are_integers = {x1.dtype.kind, x2.dtype.kind} in ({"i"}, {"u"}, {"i", "u"})
     if not are_integers or x1.ndim < 2 or x2.ndim < 2 or x2.shape[-1] < _BROAD or x1.shape[-1] != x2.shape[-2]:

