@@ -14,6 +14,8 @@ import pytest
 import anyarray as xp
 from anyarray._base.extension import speedups
 from anyarray._call import compiling, postponing
+from anyarray._choice import cost, machine
+from anyarray._choice.law import Law
 
 pytestmark = pytest.mark.skipif(speedups is None, reason="chains are compiled")
 
@@ -163,6 +165,26 @@ def test_an_update_in_place_is_put_off(backend: xp.Backend) -> None:
     assert x is same
     assert is_pending(x) == can_wait(backend)
     close(x, (VALUES + 2) ** 2)
+
+
+def test_calls_that_the_automatic_choice_keeps_on_a_backend_are_put_off(backend: xp.Backend) -> None:
+    slow, fast = (cost.Costs({"arithmetic": Law(seconds)}) for seconds in (1.0, 1e-3))
+    name, route = backend.name, cost.Route(Law(1e-3))
+    try:
+        machine.use(
+            cost.Model({"numpy": slow, name: fast}, {("numpy", name): route, (name, "numpy"): route})
+            if name != "numpy"
+            else cost.Model({"numpy": fast}, {})
+        )
+        x = of_values()
+        with xp.backend("auto"):
+            for _ in range(3):  # a decision is kept that was made once
+                y = x * 2 + 1
+        assert is_pending(y) == can_wait(backend)
+        assert y.device == backend
+        close(y, VALUES * 2 + 1)
+    finally:
+        machine.forget()
 
 
 def test_an_update_in_place_is_seen_in_views() -> None:

@@ -1,10 +1,10 @@
-"""Chains of calls on a library that compiles functions.
+"""Chains of calls on a library that compiles functions, or makes kernels.
 
-A chain becomes one compiled function. To compile takes longer than to run, by a factor of a hundred and more, and is to
-be done for each shape. So a chain of a shape first runs one call after the other, and is compiled when these runs have
-taken as long as compiling would: a program then takes at most twice the time of the better of the two. JAX compiles
-each single call for a new shape, too: what a chain of such a form has taken at the last new shape is what to expect of
-the next.
+A chain becomes one compiled function, by the hook `jit`, or one kernel, by the hook `fused`. To compile takes longer
+than to run, by a factor of a hundred and more, and a function is to be compiled for each shape. So a chain first runs
+one call after the other, and is compiled when these runs have taken as long as compiling would: a program then takes at
+most twice the time of the better of the two. JAX compiles each single call for a new shape, too: what a chain of such a
+form has taken at the last new shape is what to expect of the next.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ class Forms:
     def __init__(self, home: Home) -> None:
         self._home = home
         self._backend = home.backend
-        self._fused = self._backend.hook("fused") if self._backend.has_hook("fused") else None
+        self._makes_kernels = self._backend.has_hook("fused")
+        """Whether a chain becomes a kernel, for arrays of all shapes."""
         self._known: OrderedDict[Any, _Known] = OrderedDict()
         self._first: OrderedDict[Any, float] = OrderedDict()
         """The seconds that a form took the first time at the latest new shape."""
@@ -57,15 +58,11 @@ class Forms:
         arrays = [one.value if hasattr(one, "value") else one for one in chain.arrays]
         results = tuple([chain.names[id(x)] for x in wanted])
         dtypes = tuple(map(self._home.dtype_of, arrays))
-        if self._fused is not None and len(chain.calls) > 1:
-            kernel = self._scoped(self._fused(chain.steps(dtypes), dtypes, results))
-            made = kernel(*arrays)
-            return [made] if len(results) == 1 else list(made)
         form = (
             tuple([(x.function, x.dtype if x.function == "astype" else None) for x in chain.calls]),
             tuple(chain.operands), dtypes, results,
         )  # fmt: skip
-        key = (form, tuple(map(self._home.shape_of, arrays)))
+        key = (form, () if self._makes_kernels else tuple(map(self._home.shape_of, arrays)))
         known = self._known.get(key)
         if known is None:
             known = _put(self._known, key, _Known(self._first.get(form, 0.0)))
@@ -108,6 +105,26 @@ class Forms:
         self, chain: Gathered, results: Sequence[str], known: _Known, arrays: Sequence[Native]
     ) -> list[Native]:
         """The values, by a function that is compiled now."""
+        made = self._kernel(chain, results, arrays) if self._makes_kernels else self._traced(chain, results)
+        run = self._scoped(made)
+        if len(results) == 1:
+            known.run = lambda given: [run(*given)]
+        else:
+            known.run = lambda given: list(run(*given))
+        try:
+            return known.run(arrays)
+        except BaseException:
+            known.run = None
+            raise
+
+    def _kernel(self, chain: Gathered, results: Sequence[str], arrays: Sequence[Native]) -> Callable[..., Any]:
+        """A kernel that computes the results."""
+        dtypes = tuple(map(self._home.dtype_of, arrays))
+        kernel: Callable[..., Any] = self._backend.hook("fused")(chain.steps(dtypes), dtypes, tuple(results))
+        return kernel
+
+    def _traced(self, chain: Gathered, results: Sequence[str]) -> Callable[..., Any]:
+        """A function that computes the results, compiled at its first call."""
         home = self._home
         calls = [
             (getattr(home, x.function), operands, [x.dtype] if x.function == "astype" else [])
@@ -121,16 +138,8 @@ class Forms:
             found = [values[name] for name in results]
             return found[0] if len(found) == 1 else found
 
-        run = self._scoped(self._backend.hook("jit")(traced))
-        if len(results) == 1:
-            known.run = lambda given: [run(*given)]
-        else:
-            known.run = lambda given: list(run(*given))
-        try:
-            return known.run(arrays)
-        except BaseException:
-            known.run = None
-            raise
+        compiled: Callable[..., Any] = self._backend.hook("jit")(traced)
+        return compiled
 
     def _one_by_one(self, chain: Gathered, arrays: Sequence[Native], results: Sequence[str]) -> list[Native]:
         """The values, by one call after the other.

@@ -1,8 +1,11 @@
-"""Elementwise calls that are put off inside `fused()`, but on NumPy.
+"""Elementwise calls that are put off on other backends than NumPy.
+
+They are inside `fused()`, and where the automatic choice has decided that they run there (`_choice.call_on`);
+`_call/c/postponed.c` says which calls come here. `_call/c/recording.c` does the same for NumPy, whose functions need no
+compiler.
 
 The result of such a call is an Array with a `Postponed` in the place of its native array: `_native` computes it, and
-all calls that lead to it with it, by one compiled function; see `compiling`. `_call/c/deferred.c` says which calls come
-here. `_call/c/recording.c` does the same for NumPy, whose functions need no compiler.
+all calls that lead to it with it, by one compiled function; see `compiling`.
 
 No write may reach what such a call reads. Of a library with views only memory is read to which nobody outside may
 write; it is guarded, so that no Array writes to it, and whoever asks for its native array has the calls computed.

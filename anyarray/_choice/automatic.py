@@ -609,7 +609,11 @@ class _Weighing:
             waits.append(machine.Threshold(SPENT, 0.0, min(self.unexplored.values())))
             gains += ((SPENT, self.prediction.seconds[best]),)
         home = self.decision.stay
-        is_at_once = best == stay.name and not waits and all(a._home is home for a in self.arrays)
+        # Python puts those off that are to be computed with others, on other backends than NumPy.
+        is_put_off = (
+            best != NUMPY and cost.CLASSES[self.call.kind].is_elementwise and self.call.work.results >= machine.RECORDED
+        )
+        is_at_once = best == stay.name and not (waits or is_put_off) and all(a._home is home for a in self.arrays)
         kept = machine.KeptCall(
             home if is_at_once else None, gains, registry.backend_of_name(best), stay.name, tuple(waits),
             self.call_accounts.alike, self.nbytes,

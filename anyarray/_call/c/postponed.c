@@ -1,4 +1,4 @@
-/* Calls of elementwise functions that are put off on other backends than NumPy, inside `fused()`.
+/* Calls of elementwise functions that are put off on other backends than NumPy, where chains are asked for.
 
 Compiled: which calls may be. Left to Python: all else, in `_call.postponing`. */
 
