@@ -157,7 +157,8 @@ def ran(
         machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype in calls
     ]
     if records:
-        found = automatic.of_chain([name for name, _ in calls], elements, predictions, seconds)
+        found = automatic.of_chain([name for name, _ in calls], elements, predictions)
+        found.seconds = seconds
         found.where = None if file is None else (file, line)
         for record in records:
             record.append(found)

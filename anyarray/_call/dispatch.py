@@ -401,6 +401,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     """
     taken = list(values)
     borrowed: list[Native] = []
+    is_converted = False
     name, parameters, ours = declaration.name, declaration.parameters, body_globals["Array"]
     for at in declaration.array_positions:
         value = values[at]
@@ -418,8 +419,10 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             if type(one) is list:
                 borrowed += [a._native for a, given in zip(one, value, strict=True) if a is not given]
             elif type(one) is ours:
-                borrowed.append(one._native)
-    if not borrowed:
+                is_converted = True
+                if not isinstance(value, np.generic):  # of whose memory nobody knows
+                    borrowed.append(one._native)
+    if not (borrowed or is_converted):
         kept = _kept_decision(declaration, taken)
         if kept is None:
             return _call_on_chosen_home(declaration, taken)
@@ -433,9 +436,9 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         if account is not None:
             for one in (result,) if type(result) is ours else result:
                 accounts.set_account(one, account.inherited())
-        return result
+        return _decided(result)
     result = declaration.call(taken)
-    for one in (result,) if type(result) is ours else result:
+    for one in ((result,) if type(result) is ours else result) if borrowed else ():
         native = unshared(one._native, borrowed, one._home)
         if native is not one._native:
             one._native, one._view = native, None  # memory of its own, which may be written
@@ -516,7 +519,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
             result, seconds = _timed(declaration, prepared, decision.home)
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
         elif decision.home is body_globals["NUMPY"] and not decision.has_moved:
-            result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
+            result = _decided(_choice.call_on(decision.home.backend, declaration.call, prepared))
         else:
             result = _call_on(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
@@ -537,6 +540,16 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         if _is_to_run_later(results[-1]):  # then the chain is recorded in its place
             for record in here.records:
                 record.remove(decision)
+    return result
+
+
+def _decided(result: Any) -> Any:
+    """The result of a call in NumPy that another backend may do faster.
+
+    If the call is recorded, it is said there: the chain may yet run elsewhere as a whole.
+    """
+    if is_array(result) and type(result._value) is accounts.RECORDED:
+        result._value.is_decided = True
     return result
 
 

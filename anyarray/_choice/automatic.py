@@ -254,17 +254,14 @@ def learn_chain(predictions: Sequence[Prediction], seconds: float) -> None:
         machine.forget_decisions()
 
 
-def of_chain(functions: Sequence[str], elements: int, predictions: Sequence[Prediction], seconds: float) -> Decision:
-    """What is recorded of a chain of calls in NumPy.
-
-    They were not decided about one by one.
-    """
+def of_chain(functions: Sequence[str], elements: int, predictions: Sequence[Prediction]) -> Decision:
+    """The decision about a chain of calls that stays in NumPy."""
     names = ", ".join([name if count == 1 else f"{count} {name}" for name, count in Counter(functions).items()])
     known = set[str].intersection(*[set(one.seconds) for one in predictions])
     alone = {name: sum([one.seconds[name] for one in predictions]) for name in known}
     return Decision(
         names, ((elements,),), _NUMPY, _NUMPY, "stays on numpy: the calls run together",
-        predicted={name: alone[name] for name in known & {NUMPY}}, alone=alone, seconds=seconds,
+        predicted={name: alone[name] for name in known & {NUMPY}}, alone=alone,
     )  # fmt: skip
 
 

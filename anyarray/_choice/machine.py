@@ -252,6 +252,7 @@ def _clear() -> None:
     _missed.clear()
     compiled.clear()
     unable.clear()
+    chain_factors.clear()
     accounts.by_memory.clear()  # so views inherit none any more
     forget_decisions()
 
@@ -289,6 +290,8 @@ MOST_MISSED: Final = 1024
 compiled: Final[set[Any]] = set()
 """The calls that ran on a backend before: (its name, `Prediction.key`)."""
 MOST_COMPILED: Final = 1 << 16
+chain_factors: Final[dict[Any, float]] = {}
+"""What the predicted time of a chain is multiplied by on a backend: of its name and a `whole_chains.Chain`."""
 unable: Final[set[tuple[str, str]]] = set()
 """Backends and functions that they turned out to lack."""
 

@@ -26,6 +26,14 @@ native_of(PyObject *array)
     return Py_TYPE(native) == &RecordedType ? ((Recorded *)native)->value : native;
 }
 
+/* Whether a scalar of NumPy may stand for one of two arrays. */
+static inline int
+is_numpy_scalar_operand(const Call *call, PyObject *value)
+{
+    return call->array_count == 2 && call->gives_new_memory && PyArray_IsScalar(value, Generic)
+           && PySet_Contains(config.operand_types, (PyObject *)Py_TYPE(value)) == 1;
+}
+
 /* Drops what is known of the native array of an Array, as somebody else may have it from now on. */
 static inline void
 forget_plain(PyObject *array)

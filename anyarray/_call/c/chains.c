@@ -10,6 +10,7 @@ them. Left to Python: warnings, and what is learned of the time that a chain too
 #include "choice.h"
 #include "config.h"
 #include "memory.h"
+#include "moves.h"
 #include "threads.h"
 #include <time.h>
 
@@ -43,12 +44,21 @@ reset_chains(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
     Py_RETURN_NONE;
 }
 
-/* The calls of a chain, in an order in which each comes after those that it reads, and what they read. */
-typedef struct {
-    Recorded **calls;
-    PyObject **arrays; /* ndarrays */
-    int call_count, array_count, capacity;
-} Gathered;
+void
+lock_chains(void)
+{
+    if (!PyThread_acquire_lock(running, NOWAIT_LOCK)) {
+        Py_BEGIN_ALLOW_THREADS
+        PyThread_acquire_lock(running, WAIT_LOCK);
+        Py_END_ALLOW_THREADS
+    }
+}
+
+void
+unlock_chains(void)
+{
+    PyThread_release_lock(running);
+}
 
 /* A chain that was run, and is to be told. */
 typedef struct {
@@ -180,6 +190,20 @@ gather(Recorded *call, const Recorded *target, Gathered *gathered)
     call->at = gathered->call_count;
     gathered->calls[gathered->call_count++] = call;
     return 1;
+}
+
+int
+gather_calls(Recorded *target, Gathered *gathered)
+{
+    generation++;
+    return gather(target, target, gathered);
+}
+
+void
+free_gathered(Gathered *gathered)
+{
+    PyMem_RawFree(gathered->calls);
+    PyMem_RawFree(gathered->arrays);
 }
 
 /* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
@@ -467,8 +491,7 @@ ndarray `into`, if there is one. Returns 0 if memory ran out. */
 static int
 run_gathered(Recorded *target, PyObject *into, Gathered *gathered, Told **told, int *told_count, Timed *timed)
 {
-    generation++;
-    int is_done = gather(target, target, gathered);
+    int is_done = gather_calls(target, gathered);
     int calls = gathered->call_count;
     PyObject **results = is_done ? PyMem_RawCalloc((size_t)calls, sizeof *results) : NULL;
     *told = is_done ? PyMem_RawMalloc(sizeof **told * (size_t)(calls * (1 + MAX_OPERANDS))) : NULL;
@@ -562,25 +585,24 @@ compute_into(Recorded *recorded, PyObject *into)
             return 0;
         }
     }
-    if (!PyThread_acquire_lock(running, NOWAIT_LOCK)) {
-        Py_BEGIN_ALLOW_THREADS
-        PyThread_acquire_lock(running, WAIT_LOCK);
-        Py_END_ALLOW_THREADS
+    if (into == NULL && recorded->is_decided && recorded->value == NULL && !run_elsewhere(recorded)) {
+        Py_DECREF(recorded);
+        return 0;
     }
+    lock_chains();
     Told *told = NULL;
     Gathered gathered = {0};
     Timed timed = {.count = 0};
     int told_count = 0, is_there = recorded->value != NULL; /* by another thread */
     int is_done = !is_there && run_gathered(recorded, into, &gathered, &told, &told_count, &timed);
-    PyThread_release_lock(running);
+    unlock_chains();
     for (int c = gathered.call_count - 1; c >= 0; c--) { /* now, as what is freed may run Python code */
         if (gathered.calls[c] != NULL) {
             release_operands(gathered.calls[c]);
             Py_DECREF(gathered.calls[c]);
         }
     }
-    PyMem_RawFree(gathered.calls);
-    PyMem_RawFree(gathered.arrays);
+    free_gathered(&gathered);
     if (!is_done && !is_there) {
         PyErr_NoMemory();
     }

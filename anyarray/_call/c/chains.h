@@ -8,6 +8,22 @@
 /* Makes what chains need; 0 with an exception. */
 int init_chains(void);
 
+/* The calls of a chain, in an order in which each comes after those that it reads, and what they read. */
+typedef struct {
+    Recorded **calls;
+    PyObject **arrays; /* ndarrays */
+    int call_count, array_count, capacity;
+} Gathered;
+
+/* Gathers the calls that lead to one, whose operands of other shapes are computed: each has its index in `at`, and in
+`readers` how many of the others read it. Returns 0 if memory ran out. What was gathered is to be freed then, too. */
+int gather_calls(Recorded *target, Gathered *gathered);
+void free_gathered(Gathered *gathered);
+
+/* Takes the lock that is held while a chain is run in NumPy and its values are kept, and gives it back. */
+void lock_chains(void);
+void unlock_chains(void);
+
 /* The ndarray of a recorded call, which is run if it was not: a borrowed reference, or NULL with an exception. */
 PyObject *compute(Recorded *recorded);
 

@@ -37,6 +37,7 @@ typedef struct {
     PyObject *read_only_view;    /* `_memory.views.READ_ONLY`, the record of a view that is not written */
     PyObject *skipped_files;     /* a tuple: how the names of files begin that are none of the user's */
     PyObject *loop_of, *warned_errors, *warn, *ran; /* functions of `_call.chains` */
+    PyObject *moved;             /* a function of `_call.moves` */
     PyTypeObject *postponed_type;  /* `_call.postponing.Postponed`, and functions of that module */
     PyObject *put_off, *put_off_inplace, *value_of, *compute_readers;
     PyObject *leaves;            /* a dict of the memory that calls read which are put off there */

@@ -24,14 +24,6 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "scalars.h"
 #include "shortcuts.h"
 
-/* Whether a scalar of NumPy may stand for one of two arrays. */
-static int
-is_numpy_scalar_operand(Call *call, PyObject *value)
-{
-    return call->array_count == 2 && call->gives_new_memory && PyArray_IsScalar(value, Generic)
-           && PySet_Contains(config.operand_types, (PyObject *)Py_TYPE(value)) == 1;
-}
-
 /* Whether a value was given as an array, and not as a scalar. */
 static int
 was_array(PyObject *value)

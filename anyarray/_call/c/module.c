@@ -26,6 +26,7 @@ top of each file:
     postponed       calls that are put off on other backends
     exposure        the memory that they read, and writes to it
     chains          recorded calls that lead to one, run together
+    moves           a chain run by another backend
     blocks          a chain run block by block
     sums            sums of many floats
     threads         work that threads share

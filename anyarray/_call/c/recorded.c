@@ -8,6 +8,7 @@ that no other fast path takes it, and `_native`, which Python code reads, comput
 #include "chains.h"
 #include "exposure.h"
 #include "postponed.h"
+#include <stddef.h>
 #include <structmember.h>
 
 Recorded recorded_calls = {.previous = &recorded_calls, .next = &recorded_calls};
@@ -133,6 +134,11 @@ static PyGetSetDef recorded_getset[] = {
     {NULL, NULL, NULL, NULL, NULL},
 };
 
+static PyMemberDef recorded_members[] = {
+    {"is_decided", T_BOOL, offsetof(Recorded, is_decided), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
 static PySequenceMethods recorded_as_sequence = {.sq_length = recorded_length};
 
 PyTypeObject RecordedType = {
@@ -144,6 +150,7 @@ PyTypeObject RecordedType = {
     .tp_clear = recorded_clear,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
     .tp_getset = recorded_getset,
+    .tp_members = recorded_members,
     .tp_as_sequence = &recorded_as_sequence,
 };
 

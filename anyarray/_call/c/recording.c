@@ -266,7 +266,10 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
             Py_DECREF(recorded);
             return NULL;
         }
-        recorded->calls += is_recorded(operands[i]) ? ((Recorded *)operands[i])->calls : 0;
+        if (is_recorded(operands[i])) {
+            recorded->calls += ((Recorded *)operands[i])->calls;
+            recorded->is_decided |= ((Recorded *)operands[i])->is_decided;
+        }
         PyObject *owner = is_recorded(operands[i]) ? NULL : owner_of(operands[i]); /* which a slice keeps as a whole */
         npy_intp kept = owner == NULL ? 0 : PyArray_NBYTES((PyArrayObject *)owner);
         recorded->nbytes = kept > recorded->nbytes ? kept : recorded->nbytes;
@@ -406,6 +409,11 @@ recorded_of(Call *call, PyObject *const *values)
     for (int i = 0; i < count; i++) {
         if (is_array(values[i])) {
             if ((operands[i] = operand_of(values[i])) == NULL) {
+                goto done;
+            }
+        }
+        else if (is_numpy_scalar_operand(call, values[i])) {
+            if ((operands[i] = PyArray_FromScalar(values[i], NULL)) == NULL) {
                 goto done;
             }
         }
@@ -568,6 +576,7 @@ reduction_of(Call *call, Recorded *operand, PyObject *axis, int keeps, npy_intp 
     recorded->group = group;
     recorded->reduction = call->reduction;
     recorded->calls += operand->calls;
+    recorded->is_decided = operand->is_decided;
     recorded_reduction = recorded;
     return enter(recorded);
 }

@@ -1,0 +1,130 @@
+"""Where a chain of recorded calls runs: decided for all its calls together.
+
+It is decided when a value is needed. Each call of it that another backend may do faster was decided about when it was
+made, by what it saves and what the calls before it missed. As a whole the chain may save what none of them does: all
+that it reads is brought once, and only what is needed of it comes back. It moves if that takes less time than NumPy, by
+the margin for error of a call that pays alone. The arrays stay where they are, so a chain neither spends nor misses
+savings of theirs.
+
+Where calls are learned from, a chain moves only if NumPy's times of its calls were seen, and on each backend a part of
+it is timed first. What a chain took corrects what the next one like it is predicted to take.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from anyarray._base.dtypes import DType
+from anyarray._choice import cost, learning, machine, prices
+from anyarray._choice.automatic import Decision, of_chain
+from anyarray._choice.cost import NUMPY
+from anyarray._choice.machine import Prediction, state
+from anyarray._choice.rule import Offer, Stay, weigh
+from anyarray._registry import registry
+
+
+class Chain(NamedTuple):
+    """What a chain is, as far as its time depends on it."""
+
+    calls: tuple[tuple[str, DType], ...]
+    """Names of functions, each with the dtype that it reads."""
+    elements: int
+    read: tuple[int, ...]
+    """The bytes of each array that it reads."""
+    kept: tuple[int, ...]
+    """The bytes of each array that is needed of it."""
+
+    def predictions(self) -> list[Prediction]:
+        """The predictions of its calls."""
+        return [machine.prediction_of(name, ((self.elements,),), (dtype,), None) for name, dtype in self.calls]
+
+
+def decide(chain: Chain, candidates: tuple[str, ...] | None = None) -> Decision:
+    """Where a chain runs whose arrays are in NumPy, and why."""
+    known, predictions = state.model, chain.predictions()
+    decision = of_chain([name for name, _ in chain.calls], chain.elements, predictions)
+    if known is None or NUMPY not in decision.alone or not _is_seen(predictions):
+        return decision
+    stay, alike, least = Stay(NUMPY, decision.alone[NUMPY], 0.0), machine.missed_by(chain), math.inf
+    for name, working in decision.alone.items():
+        is_left_out = candidates is not None and name not in candidates
+        is_left_out |= name == NUMPY or machine.chain_factors.get((name, chain)) == math.inf
+        if is_left_out or any((name, function) in machine.unable for function, _ in chain.calls):
+            continue
+        offer = _offer(chain, name, working, predictions, known, alike.get(name, 0.0))
+        price = weigh(stay, offer)
+        decision.predicted[name] = price.seconds
+        if price.pays and price.seconds < least and _has_room(name, chain):
+            least, decision.home = price.seconds, registry.backend_of_name(name).free
+            decision.reason = f"moves from {NUMPY}: the calls together pay for it"
+            decision.transferred, decision.bought = offer.arriving + offer.returning, offer.once
+        elif offer.once:
+            alike[name] = alike.get(name, 0.0) + max(0.0, stay.seconds - working)
+    return decision
+
+
+def _is_seen(predictions: list[Prediction]) -> bool:
+    """Whether NumPy's times of all calls were, if calls are learned from."""
+    calls = [one.call for one in predictions]
+    return not learning.is_on() or all(call is not None and learning.is_known(NUMPY, call) for call in calls)
+
+
+def _offer(
+    chain: Chain, name: str, working: float, predictions: list[Prediction], known: cost.Model, alike: float
+) -> Offer:
+    factor = machine.chain_factors.get((name, chain), 1.0)
+    arriving = sum([known.bringing(NUMPY, name, nbytes) for nbytes in chain.read]) + known.backends[name].entering
+    returning = sum([known.bringing(name, NUMPY, nbytes) for nbytes in chain.kept]) + known.backends[NUMPY].entering
+    first = {one.key: prices.first(name, one.call, one, known) for one in predictions if one.call is not None}
+    once = prices.importing(name, known) + sum(first.values())
+    return Offer(name, factor * working, factor * arriving, factor * returning, once, 0.0, 0.0, alike)
+
+
+def _has_room(name: str, chain: Chain) -> bool:
+    needed = sum(chain.read) + sum(chain.kept)
+    has_room = prices.has_room(name, needed if needed >= prices.ASKED else 0.0)
+    return has_room and prices.has_dtypes(name, [dtype for _, dtype in chain.calls])
+
+
+def seconds_of(chain: Chain, name: str) -> float:
+    """What a chain is predicted to take on a backend.
+
+    Without what was learned of it, and what is paid once.
+    """
+    known, predictions = state.model, chain.predictions()
+    if known is None:
+        return 0.0
+    working = sum([one.seconds.get(name, 0.0) for one in predictions])
+    offer = _offer(chain, name, working, predictions, known, 0.0)
+    factor: float = machine.chain_factors.get((name, chain), 1.0)
+    return (offer.working + offer.arriving + offer.returning) / factor
+
+
+def is_tried(chain: Chain, name: str) -> bool:
+    """Whether nothing is to be timed before it moves to a backend."""
+    return not learning.is_on() or (name, chain) in machine.chain_factors
+
+
+def note(chain: Chain, name: str, ratio: float) -> None:
+    """Correct what a chain takes on a backend by a measured time.
+
+    That is given by its ratio to what was predicted. The first is believed, and a quarter of others, as they may be
+    noise.
+    """
+    known: dict[Any, float] = machine.chain_factors
+    if learning.is_on():
+        before = known.get((name, chain), ratio)
+        if len(known) >= machine.MOST_MISSED:
+            known.clear()
+        known[name, chain] = before + (ratio - before) / 4
+
+
+def ran(chain: Chain, name: str) -> None:
+    """Note that a chain ran on a backend, which has compiled its calls."""
+    machine.compiled.update([(name, one.key) for one in chain.predictions()])
+
+
+def give_up(chain: Chain, name: str) -> None:
+    """Exclude a backend on which a chain failed from running it."""
+    machine.chain_factors[name, chain] = math.inf
