@@ -968,9 +968,11 @@ for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
     ("__float__", "float"), ("__index__", "index"), ("__hash__", "hash"), ("item", "item"), ("ravel", "ravel"),
-    ("reshape", "reshape"),
+    ("reshape", "reshape"), ("__complex__", "complex"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
+for _method in methods.OF_NDARRAY.split():
+    setattr(Array, _method, compiled.of_theirs(getattr(Array, _method), None))
 for _attribute in ("T", "mT"):
     setattr(Array, _attribute, property(fast_path("transpose")(vars(Array)[_attribute].fget)))
 for _lacking in other_names.missing_attributes(Array):

@@ -43,6 +43,16 @@ Mode = Literal["raise", "wrap", "clip"]
 _C: Final = "C"
 
 
+OF_NDARRAY: Final = (
+    "all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum dot fill "
+    "flatten max min nonzero partition put repeat round searchsorted sort squeeze swapaxes take trace transpose"
+)
+"""Methods that those of ndarray compute of few elements in NumPy.
+
+Their values do not depend on the order of sums.
+"""
+
+
 class Methods(_Base):
     """The methods and attributes of ndarrays, without a state of their own."""
 

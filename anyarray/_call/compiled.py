@@ -121,6 +121,32 @@ def fast_path(kind: str) -> Callable[[F], F]:
     return decorated
 
 
+class _Called:
+    """An object that is called as its `_call`, which C code does sooner."""
+
+    _call: Callable[..., Any]
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._call(*args, **kwargs)
+
+
+Called: Any = _Called if speedups is None else speedups.Called
+
+
+def of_theirs(
+    function: F, theirs: Callable[..., Any] | None, ours: Callable[..., Any] | None = None, variant: str = "f"
+) -> F:
+    """A call that NumPy's own function computes of few elements in NumPy.
+
+    `function` takes all other arguments, and gives the same there. A compiled function of ours that takes the same
+    arguments comes first. Without `theirs` the call is one of ndarray's method of that name. `variant` is "d" if
+    numbers are drawn, which stay numbers, "l" if ours takes lists alone, and "u" for a ufunc.
+    """
+    if speedups is None:
+        return function
+    return _made(function, function.__name__, "theirs", theirs=theirs, ours=ours, variant=variant)
+
+
 def _made(function: F, name: str, kind: str, **said: Any) -> F:
     call = speedups.Call(function, name, machine.limit_of(name), kind, **said)
     for attribute in functools.WRAPPER_ASSIGNMENTS:  # `__wrapped__` is an attribute of its class: the body

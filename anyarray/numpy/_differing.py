@@ -25,6 +25,7 @@ from anyarray.numpy._entrance import (
     NUMBERS,
     as_array,
     as_numpys_own,
+    at_once,
     bound,
     brought,
     decides,
@@ -53,16 +54,29 @@ _EXTREMES: Final = (("max", -math.inf), ("min", math.inf))
 ndarray, nditer, ufunc = Array, _nditer, _ufuncs.ufunc
 
 
+_IN_PYTHON: Final = frozenset({"may_share_memory", "shares_memory"})
+"""Functions that look at more than NumPy's memory."""
+_FIRST: Final[dict[str, tuple[Any, ...]]] = {
+    **{name: (getattr(xp, name),) for name in "arange asarray empty ones reshape where zeros zeros_like".split()},
+    "array": (xp.asarray, "l"),
+}
+"""Functions of ours that come first, as they take less; `array` if it is given a list."""
+
+
 def as_numpy(function: F) -> F:
     """Give a function the signature and the documentation of NumPy's."""
-    theirs = getattr(np, function.__name__)
+    name = function.__name__
+    theirs = getattr(np, name)
     if isinstance(theirs, np.ufunc):
-        return dressed(function, function.__name__, theirs)  # type: ignore[no-any-return]  # the function itself
+        return dressed(function, name, theirs)  # type: ignore[no-any-return]  # the function itself
     try:
         signature: inspect.Signature | None = inspect.signature(theirs)
     except ValueError:  # of functions in C, before NumPy 2.4
         signature = None
-    return dressed(function, function.__name__, theirs, signature)  # type: ignore[no-any-return]  # the function itself
+    dressed(function, name, theirs, signature)
+    if name in _IN_PYTHON:
+        return function
+    return at_once(function, theirs, *_FIRST.get(name, ()))  # type: ignore[return-value]  # is called as `function` is
 
 
 def of_numbers(function: F) -> F:

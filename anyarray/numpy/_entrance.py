@@ -18,6 +18,7 @@ import numpy as np
 
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
+from anyarray._call import compiled
 from anyarray._registry import registry
 from anyarray.numpy import _options
 from anyarray.numpy._itself import values_of
@@ -117,7 +118,34 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
                 return ours(*args)
             return call(plan, args, kwargs)
 
-    return dressed(function, name, theirs, plan.signature)  # type: ignore[no-any-return]  # the function
+    dressed(function, name, theirs, plan.signature)
+    if name == "broadcast_arrays":  # NumPy's views warn when they are written
+        return function
+    return at_once(function, theirs, ours if is_as_theirs(name, theirs, ours) else None)
+
+
+def is_as_theirs(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> bool:
+    """Whether ours means by each of its arguments what NumPy's does."""
+    plan = plan_of(name, theirs, ours)
+    names = {p for p, one in plan.parameters.items() if one.ours == p and one.role == "plain" and one.is_same}
+    own = inspect.signature(ours).parameters.values()
+    by_name = [p.name for p in own if p.kind is p.KEYWORD_ONLY]
+    return len(by_position(ours)) <= len(_shared(plan, ours)) and all(
+        name in names or name not in plan.signature.parameters for name in by_name
+    )
+
+
+def at_once(
+    function: Callable[..., Any], theirs: Callable[..., Any], ours: Callable[..., Any] | None = None, variant: str = "f"
+) -> Callable[..., Any]:
+    """A function that NumPy's computes where it would run in NumPy.
+
+    See `compiled.of_theirs`.
+    """
+    called = compiled.of_theirs(function, theirs, ours, variant)
+    if called is not function and hasattr(function, "__signature__"):
+        called.__signature__ = function.__signature__  # type: ignore[attr-defined]  # it has attributes
+    return called
 
 
 def _are_arrays(values: Sequence[Any]) -> bool:

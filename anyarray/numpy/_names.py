@@ -12,7 +12,17 @@ import anyarray as xp
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray._base.other_names import ALIASES
-from anyarray.numpy._entrance import NUMBERS, as_array, brought, decides, dressed, entrance, in_numpy
+from anyarray.numpy._entrance import (
+    NUMBERS,
+    as_array,
+    at_once,
+    brought,
+    decides,
+    dressed,
+    entrance,
+    in_numpy,
+    is_as_theirs,
+)
 from anyarray.numpy._itself import ABSENT
 from anyarray.numpy._ufuncs import ufunc_of
 
@@ -64,7 +74,9 @@ def of_method(name: str, theirs: Any) -> Callable[..., Any]:
         x = as_array(a)
         return method(x, *args, **kwargs) if type(x) is Array else in_numpy(theirs, (x, *args), kwargs)
 
-    return dressed(function, name, theirs, inspect.signature(theirs))  # type: ignore[no-any-return]  # the function
+    dressed(function, name, theirs, inspect.signature(theirs))
+    ours = ours_of("", _SPELLINGS.get(name, name))
+    return at_once(function, theirs, ours if ours is not None and is_as_theirs(name, theirs, ours) else None)
 
 
 def ours_of(chapter: str, name: str) -> Callable[..., Any] | None:

@@ -12,10 +12,10 @@ import numpy as np
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
-from anyarray._call import dispatch
+from anyarray._call import compiled, dispatch
 from anyarray.extensions import histograms as counted
 from anyarray.numpy import _options
-from anyarray.numpy._entrance import NUMBERS, F, as_array, brought, decides, in_numpy, instead
+from anyarray.numpy._entrance import NUMBERS, F, as_array, at_once, brought, decides, in_numpy, instead
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
@@ -35,6 +35,19 @@ _ASSOCIATIVE: Final = frozenset({
 """Functions for which (a b) c is a (b c) to the last digits: they are accumulated in steps of powers of two."""
 
 
+_METHODS: Final = ("accumulate", "at", "outer", "reduce", "reduceat")
+
+
+def _named_as(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of an object as a function of that name."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        return method(*args, **kwargs)
+
+    function.__name__ = name
+    return function
+
+
 def _or_in_numpy(method: F) -> F:
     """Let NumPy's method of the ufunc compute what no other library has."""
 
@@ -48,13 +61,13 @@ def _or_in_numpy(method: F) -> F:
     return called  # type: ignore[return-value]  # is called as `method` is
 
 
-class ufunc:  # noqa: N801 - NumPy's name
+class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C; NumPy's name
     """A universal function of NumPy, on every backend: `np.add` and the like.
 
     `nin`, `nout`, `identity` and the methods are those of `numpy.ufunc`.
     """
 
-    def __init__(self, name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> None:
+    def __init__(self, name: str, theirs: np.ufunc, ours: Callable[..., Any], first: Callable[..., Any] | None) -> None:
         self.__name__ = self.__qualname__ = name
         self.__doc__ = f"As `numpy.{name}`, on every backend.\n\n{inspect.getdoc(theirs) or ''}"
         self.__module__ = "anyarray.numpy"
@@ -65,6 +78,15 @@ class ufunc:  # noqa: N801 - NumPy's name
         self.nin, self.nout, self.nargs = theirs.nin, theirs.nout, theirs.nargs
         self.ntypes, self.types = theirs.ntypes, theirs.types
         self.signature = theirs.signature
+
+        def function(*args: Any, **kwargs: Any) -> Any:
+            return self._in_python(*args, **kwargs)
+
+        function.__name__ = name
+        self._call = at_once(function, theirs, first, "u")
+        for method in _METHODS:
+            own: Any = functools.partial(getattr(ufunc, method), self)
+            setattr(self, method, at_once(_named_as(method, own), getattr(theirs, method)))
 
     @property
     def identity(self) -> Any:
@@ -77,7 +99,10 @@ class ufunc:  # noqa: N801 - NumPy's name
     def __reduce__(self) -> tuple[Any, ...]:
         return _named, (self.__name__,)
 
-    def _call(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+    def _in_python(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError
+
+    def _call_any(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         """The call with any arguments."""
         if not self.nin <= len(args) <= self.nargs:
             raise errors.ArgumentTypeError(
@@ -126,7 +151,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         if type(found[0]) is Array and found[0].shape == out.shape and found[0].dtype == out.dtype:
             out[...] = found.pop()  # a variable would keep a chain from being computed right there
             return out
-        return self._call(operands, {"out": out})
+        return self._call_any(operands, {"out": out})
 
     def _where(self, operands: Sequence[Any], where: Array, out: Any) -> Any:
         """Compute where the condition holds; elsewhere stays what `out` has.
@@ -246,7 +271,7 @@ class ufunc:  # noqa: N801 - NumPy's name
         a, b = as_array(A), as_array(B)
         if not kwargs and type(a) is type(b) is Array:
             return self._ours(a.reshape((*a.shape, *[1] * b.ndim)), b)
-        return self._call((xp.reshape(a, (*a.shape, *[1] * b.ndim)), b), kwargs)
+        return self._call_any((xp.reshape(a, (*a.shape, *[1] * b.ndim)), b), kwargs)
 
     def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
         """Write the function of the elements at these indices over them.
@@ -313,7 +338,7 @@ class ufunc:  # noqa: N801 - NumPy's name
 class _OfOne(ufunc):
     """A universal function of one argument."""
 
-    def __call__(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def _in_python(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:
             kind = type(x)
             if kind is Array:
@@ -328,13 +353,13 @@ class _OfOne(ufunc):
             out = _out_alone(args, kwargs)
             if out is not None:
                 return self._into(out, (x,))
-        return self._call((x, *args), kwargs)
+        return self._call_any((x, *args), kwargs)
 
 
 class _OfTwo(ufunc):
     """A universal function of two arguments."""
 
-    def __call__(self, x1: Any, x2: Any, /, *args: Any, **kwargs: Any) -> Any:
+    def _in_python(self, x1: Any, x2: Any, /, *args: Any, **kwargs: Any) -> Any:
         if not args and not kwargs:
             one, two = type(x1), type(x2)
             if (one is Array and two in _DIRECT) or (two is Array and one in _SCALARS):
@@ -349,7 +374,7 @@ class _OfTwo(ufunc):
             out = _out_alone(args, kwargs)
             if out is not None:
                 return self._into(out, (x1, x2))
-        return self._call((x1, x2, *args), kwargs)
+        return self._call_any((x1, x2, *args), kwargs)
 
 
 def _out_alone(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Array | None:
@@ -360,13 +385,14 @@ def _out_alone(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Array | None:
 
 def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
     """The universal function of that name, which computes `ours`."""
+    first = None if name.startswith("logical_") else ours
     if name.startswith("logical_"):
         ours = functools.partial(_of_truths, ours)
     if name in ("fmax", "fmin", "maximum", "minimum"):
         ours = _of_ordered(ours, name)
     if name in ("less", "less_equal", "greater", "greater_equal"):
         ours = _comparing(ours, name)
-    return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours)
+    return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours, first)
 
 
 def _of_truths(ours: Callable[..., Any], *operands: Any) -> Any:

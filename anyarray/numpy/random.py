@@ -14,7 +14,7 @@ import numpy as _numpy
 
 from anyarray._array.array import Array
 from anyarray._base import errors
-from anyarray.numpy._entrance import brought
+from anyarray.numpy._entrance import at_once, brought
 from anyarray.numpy._itself import values_of
 
 _IN_PLACE = frozenset({"shuffle"})
@@ -103,7 +103,7 @@ def drawing(theirs: Callable[..., Any]) -> Callable[..., Any]:
         out[...] = values
         return out
 
-    return functools.wraps(theirs)(shuffled if name in _IN_PLACE else drawn)
+    return at_once(functools.wraps(theirs)(shuffled if name in _IN_PLACE else drawn), theirs, variant="d")
 
 
 def __getattr__(name: str) -> Any:

@@ -94,6 +94,8 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->limit);
     Py_VISIT(call->slow);
     Py_VISIT(call->kept_calls);
+    Py_VISIT(call->theirs);
+    Py_VISIT(call->ours);
     Py_VISIT(call->dict);
     Py_VISIT(call->shortcut_of);
     Py_VISIT(call->shortcut);
@@ -134,6 +136,8 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->limit);
     Py_XDECREF(call->slow);
     Py_XDECREF(call->kept_calls);
+    Py_XDECREF(call->theirs);
+    Py_XDECREF(call->ours);
     Py_XDECREF(call->result_class);
     Py_XDECREF(call->native_kwnames);
     Py_XDECREF(call->shortcut_of);
@@ -223,6 +227,7 @@ find_fast_path(const char *kind)
         {"divmod", fast_divmod},     {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
         {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
         {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
+        {"theirs", fast_theirs},      {"complex", fast_complex},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {
@@ -264,9 +269,9 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
                             "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
                             "multiplies", "variant", "body", "gives_views", "is_read_only",
-                            "is_elementwise", "reduction", "slow", "kept_calls", "axis_at", NULL};
+                            "is_elementwise", "reduction", "slow", "kept_calls", "axis_at", "theirs", "ours", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
-    PyObject *body = Py_None, *slow = Py_None, *kept_calls = NULL;
+    PyObject *body = Py_None, *slow = Py_None, *kept_calls = NULL, *theirs = Py_None, *ours = Py_None;
     const char *kind;
     int axis_at = -1;
     int positional = 0, variant = 0;
@@ -276,12 +281,12 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpppiOO!i", names, &PyFunction_Type, &function, &name,
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpppiOO!iOO", names, &PyFunction_Type, &function, &name,
                                      config.limit_type, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
                                      &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
                                      &body, &gives_views, &is_read_only, &is_elementwise, &reduction,
-                                     &slow, &PyDict_Type, &kept_calls, &axis_at)) {
+                                     &slow, &PyDict_Type, &kept_calls, &axis_at, &theirs, &ours)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -330,6 +335,8 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->slow = slow == Py_None ? NULL : Py_NewRef(slow);
     call->kept_calls = Py_XNewRef(kept_calls);
     call->axis_at = axis_at;
+    call->theirs = theirs == Py_None ? NULL : Py_NewRef(theirs);
+    call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* one that is not compiled is left to Python */
     for (Py_ssize_t i = 0; i < count; i++) {
         long index = PyLong_AsLong(PyTuple_GET_ITEM(order, i));
         if (index < 0 || index >= count) {

@@ -195,6 +195,50 @@ apply_operator(const Operator *operation, PyObject *const *operands)
                                        : PyObject_RichCompare(operands[0], operands[1], operation->comparison);
 }
 
+/* An operator of scalars of free Arrays in NumPy and Python scalars, without a look at all that other operands may be: a new
+reference, or NULL without an exception. */
+PyObject *
+operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs)
+{
+    PyObject *natives[2];
+    int by_size, typenum = -1;
+    if (nargs != call->parameter_count || nargs > 2) {
+        return NULL;
+    }
+    for (int i = 0; i < nargs; i++) {
+        PyObject *value = args[call->native_order[i]];
+        if (is_array(value)) {
+            PyObject *native = home_of(value) == config.numpy_home ? native_of(value) : NULL;
+            if (native == NULL || PyArray_CheckExact(native) || !is_real(typenum = scalar_typenum(Py_TYPE(native)))) {
+                return NULL;
+            }
+            value = native;
+        }
+        natives[i] = value;
+    }
+    for (int i = 0; i < nargs; i++) {
+        int is_own = natives[i] != args[call->native_order[i]];
+        if (!is_own && (!is_python_scalar(natives[i]) || !takes_python_scalar(typenum, natives[i]))) {
+            return NULL;
+        }
+    }
+    if (typenum < 0 || !are_operands(natives, (int)nargs) || !(runs_at_home(config.numpy_home, &by_size) || by_size)) {
+        return NULL;
+    }
+    PyObject *result = NULL;
+    if (call->operation != NULL) {
+        result = apply_operator(call->operation, natives);
+    }
+    else if (PyTypeNum_ISFLOAT(typenum) || (PyLong_CheckExact(natives[1]) && _PyLong_Sign(natives[1]) >= 0)) {
+        result = PyNumber_Power(natives[0], natives[1], Py_None);
+    }
+    if (result == NULL || scalar_typenum(Py_TYPE(result)) < 0) {
+        Py_XDECREF(result);
+        return fall_back();
+    }
+    return wrap(result, config.numpy_home);
+}
+
 /* Calls the native function and wraps its result: a new reference, or NULL without an exception.
 
 `natives` are in the order of the parameters; with `has_ndarrays` some are the user's own. */
@@ -337,6 +381,12 @@ unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int 
 PyObject *
 fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
+    if ((call->operation != NULL || call->is_power) && !has_keywords(kwnames)) {
+        PyObject *scalar = operate_on_scalars(call, args, nargs);
+        if (scalar != NULL || PyErr_Occurred()) {
+            return scalar;
+        }
+    }
     if (call->is_elementwise && nargs == call->parameter_count && !has_keywords(kwnames)) {
         PyObject *recorded = record_call(call, args);
         if (recorded == NULL && !PyErr_Occurred()) {

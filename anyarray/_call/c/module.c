@@ -37,7 +37,8 @@ top of each file:
     iteration       iter(x)
     views           x.T, np.asarray(x)
     creation        zeros and the like, arange
-    conversion      asarray, astype, copy */
+    conversion      asarray, astype, copy
+    theirs          NumPy's own functions */
 
 #define IMPORTS_NUMPY
 #include "numpy_api.h"
@@ -58,6 +59,7 @@ top of each file:
 #include "recording.h"
 #include "scans.h"
 #include "sums.h"
+#include "theirs.h"
 
 /* wrapped(natives, home): a tuple of the Arrays of native arrays. */
 static PyObject *
@@ -97,11 +99,13 @@ PyInit__speedups(void)
 {
     import_array();
     if (!init_constants() || !import_ufuncs() || !init_allocator() || !init_recorded() || !init_exposure() || !init_chains()
-        || PyType_Ready(&CallType) < 0 || PyType_Ready(&ArrayIteratorType) < 0) {
+        || PyType_Ready(&CallType) < 0 || PyType_Ready(&ArrayIteratorType) < 0
+        || PyType_Ready(&CalledType) < 0) {
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
     if (module == NULL || !add_quotients(module) || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
+        || PyModule_AddObjectRef(module, "Called", (PyObject *)&CalledType) < 0
         || PyModule_AddObjectRef(module, "Recorded", (PyObject *)&RecordedType) < 0
         || PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) < 0
         || PyModule_AddIntMacro(module, MAX_PARAMETERS) < 0 || PyModule_AddIntMacro(module, ALIGNMENT) < 0

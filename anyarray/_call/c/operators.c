@@ -50,6 +50,12 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (nargs != 2 || !is_array(args[0])) {
         return NULL;
     }
+    PyObject *scalar = (call->operation != NULL || call->is_power) && !has_keywords(kwnames)
+                           ? operate_on_scalars(call, args, nargs)
+                           : NULL; /* of which `x += y` makes another */
+    if (scalar != NULL || PyErr_Occurred()) {
+        return scalar;
+    }
     if (home_of(args[0]) != config.numpy_home) {
         return call->is_elementwise && !has_keywords(kwnames) ? put_off_inplace(call, args) : NULL;
     }

@@ -71,7 +71,8 @@ reshaped_in_place(Call *call, PyObject *array)
 {
     PyObject *native = ndarray_of(array);
     int by_size;
-    if (native == NULL || !is_writable(native) || !PyArray_IS_C_CONTIGUOUS((PyArrayObject *)native)) {
+    if (native == NULL || !is_writable(native)
+        || !(PyArray_IS_C_CONTIGUOUS((PyArrayObject *)native) || size_of(native) < config.few)) { /* it may be copied then */
         return NULL;
     }
     int is_cheap = runs_at_home(config.numpy_home, &by_size)

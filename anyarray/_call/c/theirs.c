@@ -1,0 +1,359 @@
+/* NumPy's own functions, for what lives free in NumPy.
+
+A function of `anyarray.numpy` means what NumPy's of that name means. So where it would run in NumPy, and has few
+elements, NumPy's function computes it, and Arrays are made of what it gives.
+
+Compiled: to call the function of ours beside it, if that has a compiled path, and else NumPy's, of Arrays, numbers, text,
+dtypes, and lists and tuples of these; methods of Arrays likewise. Left to Python: all other arguments (functions, ndarrays,
+other libraries' arrays), decisions by cost, results of classes that hold arrays, and every error. */
+
+#include "theirs.h"
+#include "allocator.h"
+#include "arrays.h"
+#include "choice.h"
+#include "dtypes.h"
+#include "exposure.h"
+#include "fast_paths.h"
+#include "scalars.h"
+#include "shortcuts.h"
+#include <stddef.h>
+#include <structmember.h>
+
+#define MOST_GIVEN 16 /* arguments, and Arrays that are noted */
+#define DEEPEST 4     /* lists within lists */
+
+/* What the arguments of a call are. */
+typedef struct {
+    PyObject *arrays[MOST_GIVEN], *natives[MOST_GIVEN]; /* those of ndarrays; borrowed references */
+    int noted;
+    int has_nest;       /* whether a list or a tuple was given */
+    npy_intp count;     /* Arrays */
+    npy_intp elements;  /* of Arrays and of nests */
+    double asked;       /* elements of the greatest shape that may have been given */
+} Given;
+
+static PyObject *native_argument(PyObject *value, Given *given, int depth);
+
+/* The ndarray or the scalar of an Array: a new reference, or NULL without an exception if its home is another, or its memory
+is recorded. */
+static PyObject *
+native_of_given(PyObject *array, Given *given)
+{
+    PyObject *native = home_of(array) == config.numpy_home ? native_of(array) : NULL;
+    PyObject *account = get_slot(array, config.account_offset), *view = get_slot(array, config.view_offset);
+    int is_read_only = view == config.read_only_view; /* what is a view of it will be, too */
+    if (native == NULL || (account != NULL && account != Py_None) || (view != NULL && view != Py_None && !is_read_only)) {
+        return NULL;
+    }
+    given->count++;
+    if (!PyArray_CheckExact(native)) {
+        given->elements++;
+        return scalar_typenum(Py_TYPE(native)) >= 0 ? Py_NewRef(native) : NULL;
+    }
+    given->elements += PyArray_SIZE((PyArrayObject *)native);
+    if (!(is_writable(native) || is_read_only) || given->elements >= config.large) {
+        return NULL;
+    }
+    if (given->noted < MOST_GIVEN) {
+        given->arrays[given->noted] = array;
+        given->natives[given->noted] = native;
+    }
+    given->noted++;
+    return Py_NewRef(native);
+}
+
+/* A list or a tuple with the native arrays of its Arrays, itself if it has none: a new reference, or NULL without an exception
+for other elements. */
+static PyObject *
+native_nest(PyObject *nest, Given *given, int depth)
+{
+    Py_ssize_t length = PySequence_Fast_GET_SIZE(nest);
+    PyObject *result = NULL;
+    double product = 1;
+    if (depth == DEEPEST || given->elements + length >= config.large) {
+        return NULL;
+    }
+    given->has_nest = 1;
+    for (Py_ssize_t i = 0; i < length; i++) {
+        PyObject *one = i < PySequence_Fast_GET_SIZE(nest) ? PySequence_Fast_GET_ITEM(nest, i) : NULL; /* it may be shortened */
+        PyObject *native = one == NULL ? NULL : native_argument(one, given, depth + 1);
+        if (native == NULL) {
+            Py_XDECREF(result);
+            return NULL;
+        }
+        given->elements++;
+        product *= PyLong_CheckExact(native) ? PyLong_AsDouble(native) : 0;
+        if (result == NULL && native != one) {
+            result = PyList_CheckExact(nest) ? PyList_GetSlice(nest, 0, length) : PyTuple_New(length);
+            if (result == NULL || PySequence_Fast_GET_SIZE(result) != length) {
+                Py_XDECREF(result);
+                Py_DECREF(native);
+                return NULL;
+            }
+            for (Py_ssize_t k = 0; k < i && PyTuple_CheckExact(nest); k++) {
+                PyTuple_SET_ITEM(result, k, Py_NewRef(PyTuple_GET_ITEM(nest, k)));
+            }
+        }
+        if (result == NULL) {
+            Py_DECREF(native);
+        }
+        else if (PyList_CheckExact(result)) {
+            PyList_SetItem(result, i, native);
+        }
+        else {
+            PyTuple_SET_ITEM(result, i, native);
+        }
+    }
+    given->asked = product > given->asked ? product : given->asked;
+    return result == NULL ? Py_NewRef(nest) : result;
+}
+
+/* What NumPy's function is passed for an argument: a new reference, or NULL, perhaps with an exception, for what Python must
+look at. */
+static PyObject *
+native_argument(PyObject *value, Given *given, int depth)
+{
+    PyTypeObject *type = Py_TYPE(value);
+    if (type == config.array_type) {
+        return native_of_given(value, given);
+    }
+    if (type == &PyLong_Type) {
+        double count = PyLong_AsDouble(value);
+        given->asked = count > given->asked ? count : given->asked;
+        return count == -1 && PyErr_Occurred() ? NULL : Py_NewRef(value);
+    }
+    if (type == &PyFloat_Type || type == &PyBool_Type || value == Py_None || type == &PyUnicode_Type || type == &PyComplex_Type
+        || type == &PySlice_Type || value == Py_Ellipsis || scalar_typenum(type) >= 0 || PyArray_DescrCheck(value)) {
+        return Py_NewRef(value);
+    }
+    if (type == &PyList_Type || type == &PyTuple_Type) {
+        return native_nest(value, given, depth);
+    }
+    if (type == config.dtype_type || PyType_Check(value)) {
+        return value == (PyObject *)&PyComplex_Type ? (PyObject *)PyArray_DescrFromType(NPY_CDOUBLE)
+                                                    : (PyObject *)read_dtype(value);
+    }
+    return NULL;
+}
+
+/* What a function gives of what NumPy's gave: a new reference, or NULL, perhaps with an exception, for what Python must look
+at. Arrays are made of scalars if `wraps_scalars`. */
+static PyObject *
+given_back(PyObject *result, const Given *given, int wraps_scalars, int depth)
+{
+    if (PyArray_CheckExact(result)) {
+        PyArrayObject *array = (PyArrayObject *)result;
+        for (int i = 0; i < given->noted && i < MOST_GIVEN; i++) {
+            if (given->natives[i] == result) {
+                return Py_NewRef(given->arrays[i]);
+            }
+        }
+        if (!has_known_dtype(config.numpy_home, array)) {
+            return is_standard(PyArray_DESCR(array)) ? NULL : Py_NewRef(result); /* of what no other library has */
+        }
+        PyObject *wrapped = wrap(Py_NewRef(result), config.numpy_home);
+        if (wrapped != NULL && !PyArray_ISWRITEABLE(array)) {
+            swap_slot(wrapped, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL in a new Array */
+        }
+        return wrapped;
+    }
+    if (scalar_typenum(Py_TYPE(result)) >= 0) {
+        return wraps_scalars ? wrap(Py_NewRef(result), config.numpy_home) : Py_NewRef(result);
+    }
+    if (PyTuple_Check(result) && depth < DEEPEST) { /* named tuples are made without a call of their class */
+        PyTypeObject *type = Py_TYPE(result);
+        Py_ssize_t count = PyTuple_GET_SIZE(result);
+        PyObject *tuple = type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
+        for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {
+            PyObject *one = given_back(PyTuple_GET_ITEM(result, i), given, wraps_scalars, depth + 1);
+            if (one == NULL) {
+                Py_CLEAR(tuple);
+                break;
+            }
+            PyTuple_SET_ITEM(tuple, i, one);
+        }
+        return tuple;
+    }
+    if (PyList_CheckExact(result) && depth < DEEPEST) {
+        for (Py_ssize_t i = 0; i < PyList_GET_SIZE(result); i++) {
+            PyObject *one = given_back(PyList_GET_ITEM(result, i), given, wraps_scalars, depth + 1);
+            if (one == NULL) {
+                return NULL;
+            }
+            PyList_SetItem(result, i, one);
+        }
+        return Py_NewRef(result);
+    }
+    PyTypeObject *type = Py_TYPE(result);
+    int is_plain = result == Py_None || type == &PyBool_Type || type == &PyLong_Type || type == &PyFloat_Type
+                   || type == &PyComplex_Type || type == &PyUnicode_Type || PyArray_IsScalar(result, Generic);
+    return is_plain ? Py_NewRef(result) : NULL;
+}
+
+/* Whether the call is one that NumPy computes, without a decision. */
+static int
+runs_in_numpy(Call *call, const Given *given)
+{
+    int by_size = 0;
+    if (given->elements >= config.large || (given->asked >= (double)config.large && call->variant != 'd')
+        || !has_standard_defaults() || decisions_are_recorded()) {
+        return 0;
+    }
+    if (given->count == 0 || given->has_nest) {
+        return creates_in_numpy();
+    }
+    return runs_at_home(config.numpy_home, &by_size)
+           || (by_size && given->elements < limit_at(call->limit, config.even_offset));
+}
+
+/* Whether elements are left as they are in memory that nobody has written to: of NumPy's functions alone. */
+static int
+leaves_garbage(Call *call, PyObject *kwnames)
+{
+    int has_where = 0, has_out = 0;
+    for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++) {
+        has_where |= PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), "where") == 0;
+        has_out |= PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(kwnames, k), "out") == 0;
+    }
+    return has_where && !has_out && call->variant == 'u';
+}
+
+static PyObject *
+call_theirs(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    PyObject *stack[MOST_GIVEN + 1], **natives = stack + 1, *handler = NULL, *result = NULL;
+    Py_ssize_t count = nargs + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames)), read = 0;
+    Given given = {.noted = 0};
+    if (count > MOST_GIVEN || leaves_garbage(call, kwnames)) {
+        return NULL;
+    }
+    while (read < count && (natives[read] = native_argument(args[read], &given, 0)) != NULL) {
+        read++;
+    }
+    if (read < count || !runs_in_numpy(call, &given) || (recorded_count && given.noted > MOST_GIVEN)) {
+        goto done;
+    }
+    for (int i = 0; recorded_count && i < given.noted; i++) { /* NumPy's function may write to them */
+        if (!compute_readers(given.natives[i], NULL)) {
+            goto done;
+        }
+    }
+    if (given.asked >= (double)config.large) {
+        handler = set_allocator();
+    }
+    size_t nargsf = (size_t)nargs | PY_VECTORCALL_ARGUMENTS_OFFSET;
+    PyObject *found = call->theirs == NULL ? PyObject_VectorcallMethod(call->name, natives, nargsf, kwnames)
+                                           : PyObject_Vectorcall(call->theirs, natives, nargsf, kwnames);
+    if (handler != NULL) {
+        restore_allocator(handler);
+    }
+    if (found != NULL) {
+        result = given_back(found, &given, call->variant != 'd' && (given.count || given.has_nest), 0);
+        if (result == NULL && call->variant == 'd' && !PyErr_Occurred()) { /* it cannot be drawn again */
+            result = Py_NewRef(found);
+        }
+        Py_DECREF(found);
+    }
+done:
+    for (Py_ssize_t i = 0; i < read; i++) {
+        Py_DECREF(natives[i]);
+    }
+    return result == NULL ? fall_back() : result;
+}
+
+/* Whether the function of ours comes first: it takes Arrays alone, or lists that become one. */
+static int
+is_for_ours(Call *call, PyObject *const *args, Py_ssize_t nargs)
+{
+    if (call->ours == NULL || nargs < 1) {
+        return 0;
+    }
+    return call->variant == 'l' ? PyList_CheckExact(args[0]) : 1;
+}
+
+PyObject *
+fast_theirs(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    if (is_for_ours(call, args, nargs)) {
+        Call *ours = (Call *)call->ours;
+        PyObject *result = NULL;
+        if (ours->direct.home != NULL && kwnames == NULL) {
+            result = call_arrays_directly(ours, args, nargs);
+        }
+        if (result == NULL && !PyErr_Occurred()) {
+            result = ours->fast_path(ours, args, nargs, kwnames);
+        }
+        if (result != NULL || PyErr_Occurred()) {
+            return result;
+        }
+    }
+    return call_theirs(call, args, nargs, kwnames);
+}
+
+typedef struct {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    PyObject *call; /* a Call, or NULL before it is set */
+} Called;
+
+static PyObject *
+called_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
+{
+    PyObject *call = ((Called *)self)->call;
+    if (call == NULL || Py_TYPE(call) != &CallType) {
+        PyErr_SetString(PyExc_TypeError, "Called: has no Call");
+        return NULL;
+    }
+    return ((Call *)call)->vectorcall(call, args, nargsf, kwnames);
+}
+
+static PyObject *
+called_new(PyTypeObject *type, PyObject *Py_UNUSED(args), PyObject *Py_UNUSED(kwargs))
+{
+    Called *self = (Called *)type->tp_alloc(type, 0);
+    if (self != NULL) {
+        self->vectorcall = called_vectorcall;
+    }
+    return (PyObject *)self;
+}
+
+static int
+called_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(((Called *)self)->call);
+    return 0;
+}
+
+static int
+called_clear(PyObject *self)
+{
+    Py_CLEAR(((Called *)self)->call);
+    return 0;
+}
+
+static void
+called_dealloc(PyObject *self)
+{
+    PyObject_GC_UnTrack(self);
+    called_clear(self);
+    Py_TYPE(self)->tp_free(self);
+}
+
+static PyMemberDef called_members[] = {
+    {"_call", T_OBJECT_EX, offsetof(Called, call), 0, NULL},
+    {NULL, 0, 0, 0, NULL},
+};
+
+PyTypeObject CalledType = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "anyarray._speedups.Called",
+    .tp_basicsize = sizeof(Called),
+    .tp_dealloc = called_dealloc,
+    .tp_vectorcall_offset = offsetof(Called, vectorcall),
+    .tp_call = PyVectorcall_Call,
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+    .tp_traverse = called_traverse,
+    .tp_clear = called_clear,
+    .tp_members = called_members,
+    .tp_new = called_new,
+};

@@ -1,0 +1,11 @@
+/* NumPy's own functions, for what lives free in NumPy. */
+
+#ifndef ANYARRAY_THEIRS_H
+#define ANYARRAY_THEIRS_H
+
+#include "call.h"
+
+/* An object that is called as its Call: the base class of `anyarray.numpy.ufunc`. */
+extern PyTypeObject CalledType;
+
+#endif
