@@ -6,14 +6,16 @@ NumPy or on all other backends, and the programs that call one of its functions 
 nothing compiled by JAX. They are the ten of `benchmarks.programs` and workloads that are made to mislead the choice.
 The other libraries are imported before, so a move costs no more than bringing the data.
 
-Times are compared with those under the true profile, taken before: all runs together, and the first with NumPy's.
-The least of two counts on either side. Classes come in order until the time is over, those of most programs first.
+Times are compared with those taken in turns: all runs together with those under the true profile, and the first with
+NumPy's. The least of a few rounds counts. Classes come in order until the time is over, those of most programs first.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import math
+import random
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -34,6 +36,8 @@ TOTAL_BOUND: Final = 1.3
 """Times what the true profile gives, for all programs of a class."""
 FIRST_BOUND: Final = 2.0
 """Times NumPy, for the first run of each program."""
+NUMPY: Final = "numpy"
+TRUE: Final = "the true profile"
 
 
 class Program(NamedTuple):
@@ -71,9 +75,9 @@ def small_and_large(matrix: Any) -> float:
 
 
 def programs() -> list[Program]:
-    random = np.random.default_rng(0)
+    numbers = np.random.default_rng(0)
     found = [importlib.import_module(f"benchmarks.programs.{name}") for name in PROGRAMS]
-    vector = random.random(300_000)
+    vector = numbers.random(300_000)
     return [
         *[
             Program(name, one.run, one.inputs(np.random.default_rng(0)))
@@ -82,7 +86,7 @@ def programs() -> list[Program]:
         Program("there and back", lambda host: there_and_back(xp.asarray(host)), (vector,)),
         Program("of new arrays", of_new_arrays, (vector,)),
         Program("read each time", lambda host: read_each_time(xp.asarray(host)), (vector,)),
-        Program("small and large", lambda host: small_and_large(xp.asarray(host)), (random.random((600, 200)),)),
+        Program("small and large", lambda host: small_and_large(xp.asarray(host)), (numbers.random((600, 200)),)),
     ]
 
 
@@ -127,33 +131,43 @@ def timed(program: Program, model: cost.Model | None) -> list[float]:
     return runs
 
 
-def least(program: Program, model: cost.Model | None) -> tuple[float, float]:
-    """Seconds of the first run, and of all: the least of two times."""
-    found = [timed(program, model) for _ in range(2)]
-    return min(runs[0] for runs in found), min(map(sum, found))
-
-
-def injected(model: cost.Model, kind: str, concerned: Sequence[Program], seconds: dict[str, float]) -> list[list[Any]]:
+def injected(
+    model: cost.Model, kind: str, concerned: Sequence[Program], rounds: int
+) -> list[tuple[float, str, float, str]]:
     """For each way to be wrong the loss, what it is, the worst first run."""
-    rows: list[list[Any]] = []
-    right = sum(least(program, model)[1] for program in concerned)
-    for of_numpy in (True, False):
-        for factor in FACTORS:
-            bad = wrong(model, kind, of_numpy=of_numpy, factor=factor)
-            taken, firsts = 0.0, list[tuple[float, str]]()
-            for program in concerned:
-                first, all_runs = least(program, bad)
-                taken += all_runs
-                firsts.append((first / seconds[program.name], program.name))
-            where = "numpy" if of_numpy else "others"
-            rows.append([taken / right, f"{kind}, {where} x {factor:g}", *max(firsts)])
-    return rows
+    ways = {
+        f"{kind}, {'numpy' if of_numpy else 'others'} x {factor:g}": wrong(
+            model, kind, of_numpy=of_numpy, factor=factor
+        )
+        for of_numpy in (True, False)
+        for factor in FACTORS
+    }
+    models = {NUMPY: None, TRUE: model, **ways}
+    firsts, totals = ({way: dict[str, float]() for way in models} for _ in range(2))
+    order = random.Random(0)
+    for program in concerned:
+        # In turns, as a spell in which the machine is slow hits all of them.
+        for way in [way for _ in range(rounds) for way in order.sample(list(models), len(models))]:
+            runs = timed(program, models[way])
+            firsts[way][program.name] = min(runs[0], firsts[way].get(program.name, math.inf))
+            totals[way][program.name] = min(sum(runs), totals[way].get(program.name, math.inf))
+    right = sum(totals[TRUE].values())
+    return [
+        (
+            sum(totals[way].values()) / right,
+            way,
+            *max((firsts[way][one.name] / firsts[NUMPY][one.name], one.name) for one in concerned),
+        )
+        for way in (TRUE, *ways)
+    ]
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.injection", description=__doc__)
     parser.add_argument("--backends", default="jax", help="beside NumPy; default: jax")
     parser.add_argument("--classes", help="default: all that a program calls")
+    parser.add_argument("--programs", help="default: all")
+    parser.add_argument("--rounds", type=int, default=2, help="of which the least time counts; default: 2")
     parser.add_argument("--seconds", type=float, default=600.0, help="no class is begun after that; default: 600")
     options = parser.parse_args()
     end = time.perf_counter() + options.seconds
@@ -162,16 +176,16 @@ def main() -> None:
     if model is None:
         sys.exit(f"injection: this machine is not measured. {automatic.CURE}")
     model = machine.without(model, [name for name in model.backends if name not in (cost.NUMPY, *others)])
-    known = {program.name: (program, classes_of(program)) for program in programs()}
+    names = options.programs.split(",") if options.programs else None
+    known = [(one, classes_of(one)) for one in programs() if names is None or one.name in names]
     kinds = options.classes.split(",") if options.classes else list(cost.CLASSES)
-    by_kind = {kind: [one for one, calls in known.values() if kind in calls] for kind in kinds}
-    seconds = {name: least(program, None)[0] for name, (program, _) in known.items()}
-    rows: list[list[Any]] = []
+    by_kind = {kind: [one for one, calls in known if kind in calls] for kind in kinds}
+    rows: list[tuple[float, str, float, str]] = []
     left: list[str] = []
     order = sorted((kind for kind in kinds if by_kind[kind]), key=lambda kind: -len(by_kind[kind]))
     for kind in track(order, "classes", console=progress, transient=True):
         if time.perf_counter() < end:
-            rows += injected(model, kind, by_kind[kind], seconds)
+            rows += injected(model, kind, by_kind[kind], options.rounds)
         else:
             left.append(kind)
     rows.sort(key=lambda row: -row[0])
