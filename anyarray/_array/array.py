@@ -675,7 +675,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 return False
         elif chosen is not None and chosen is not home.backend:
             return False
-        compute = getattr(home, function)
+        compute: Any = getattr(home, function)
         if type(compute) is not np.ufunc:  # before its first call, it is a placeholder
             compute = home.lookup(function)
             if hasattr(compute, "ufunc_of"):

@@ -132,7 +132,7 @@ class Postponing:
         self.below = home
         self._may_wait: Callable[..., bool] = backend.hook("may_wait")
         self._dtype_of: Callable[[Native], Any] = backend.hook("dtype_of")
-        self._shape_of: Callable[[Native], tuple[int, ...]] = backend.hook("shape_of")
+        self._shape_of: Callable[[Native], tuple[Any, ...]] = backend.hook("shape_of")
         self._outside: Callable[[], Any] = backend.hook("outside_traces")
         self._forms: dict[tuple[Any, ...], _Form | None] = {}
         self._compiled = Forms(home)
@@ -269,7 +269,7 @@ def put_off(name: str, home: Home, *values: Any) -> Postponed | None:
     natives: list[Native] = []
     key: list[Any] = [name]
     shape: tuple[int, ...] | None = None
-    one: Any
+    one: Any = None
     for value in values:
         kind = type(value)
         if kind is array_class:
