@@ -426,7 +426,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         kept = _kept_decision(declaration, taken)
         if kept is None:
             return _call_on_chosen_home(declaration, taken)
-        backend, account = kept
+        backend, account, misses = kept
         try:
             result = _choice.call_on(backend, declaration.call, taken)
         except Exception as error:
@@ -436,7 +436,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         if account is not None:
             for one in (result,) if type(result) is ours else result:
                 accounts.set_account(one, account.inherited())
-        return _decided(result)
+        return _decided(result) if misses else result
     result = declaration.call(taken)
     for one in ((result,) if type(result) is ours else result) if borrowed else ():
         native = unshared(one._native, borrowed, one._home)
@@ -459,10 +459,10 @@ def unshared(native: Native, borrowed: Sequence[Native], home: Home) -> Native:
     return native if home.backend.is_immutable else home.duplicate(native)
 
 
-def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, Account | None] | None:
+def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, Account | None, bool] | None:
     """Where a call runs that was decided about before, and its account.
 
-    None if the automatic choice must decide about the call.
+    The third value says whether it misses anything. None if the automatic choice must decide about the call.
     """
     choice, calls = _choice.current(), machine.kept_calls(declaration.name)
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
@@ -478,7 +478,7 @@ def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Bac
             return None
         if is_converted:
             automatic.keep_early(declaration.name, arrays, axis, seconds)
-        return numpy.backend, None
+        return numpy.backend, None, False
     return automatic.kept_decision(calls, arrays, axis) if is_converted else None
 
 
@@ -519,7 +519,8 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
             result, seconds = _timed(declaration, prepared, decision.home)
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
         elif decision.home is body_globals["NUMPY"] and not decision.has_moved:
-            result = _decided(_choice.call_on(decision.home.backend, declaration.call, prepared))
+            result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
+            result = _decided(result) if decision.misses else result
         else:
             result = _call_on(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]

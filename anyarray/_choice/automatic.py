@@ -166,6 +166,12 @@ class Decision:
         """Whether it runs on another home than that of its inputs."""
         return self.home is not self.stay
 
+    @property
+    def misses(self) -> bool:
+        """Whether the call itself would take less time elsewhere."""
+        here = self.alone.get(self.home.backend.name)
+        return here is not None and min(self.alone.values()) < here
+
     def credit(self, results: Iterable[Any]) -> None:
         """Let the results inherit the account."""
         if self.account is not None:
@@ -413,10 +419,11 @@ def keep_early(function: str, arrays: Sequence[Any], axis: cost.Axis, seconds: f
 
 def kept_decision(
     calls: Mapping[Any, machine.KeptCall], arrays: Sequence[Any], axis: cost.Axis
-) -> tuple[Backend, Account | None] | None:
+) -> tuple[Backend, Account | None, bool] | None:
     """Where a call with these Arrays was decided to run, and its account.
 
-    The account gets what the call misses. None if a decision must be made.
+    The account gets what the call misses; the third value says whether that is anything. None if a decision must be
+    made.
     """
     found = calls.get(key_of(arrays, axis))
     if found is None:
@@ -429,7 +436,7 @@ def kept_decision(
             return None
         its.spend(best, found.here)
     its.miss(best, found.gains)
-    return found.backend, its.account
+    return found.backend, its.account, any(gain > 0 for _, gain in found.gains)
 
 
 def _follow(
