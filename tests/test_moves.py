@@ -129,6 +129,15 @@ def test_what_has_a_name_comes_back_with_it(sim: testing.Machine) -> None:
     assert sim.operations == before
 
 
+def test_a_cast_of_what_was_computed_stays(sim: testing.Machine) -> None:
+    y = chain(of_values())
+    z = xp.astype(y, xp.float32)
+    close(y, chain(VALUES, np))
+    before = sim.operations
+    close(z, chain(VALUES, np).astype(np.float32))
+    assert sim.operations == before
+
+
 def test_a_chain_stays_where_numpy_is_chosen(sim: testing.Machine) -> None:
     y, z, w = (chain(of_values()) for _ in range(3))
     with xp.backend("numpy"):

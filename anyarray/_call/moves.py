@@ -50,10 +50,10 @@ class _Told(NamedTuple):
     def chain(self) -> Chain | None:
         """What its time depends on.
 
-        None if it has a function that other backends lack.
+        None if it has but casts, or a function that other backends lack.
         """
         its: list[tuple[str, DType]] = [(name, _NUMPY.dtypes[dtype]) for name, dtype, _, _ in self.calls if name]
-        if not all(name in declarations for name, _ in its):
+        if not its or not all(name in declarations for name, _ in its):
             return None
         read = {id(one): one.nbytes for one in self.arrays if one.size > 1}
         kept = [math.prod(self.shape_of(at)) * self.calls[at][2].itemsize for at in self.kept]
