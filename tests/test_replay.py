@@ -59,7 +59,7 @@ def recorded(table: str) -> dict[tuple[Cell, str], float]:
 def part(cells: set[Cell]) -> set[Cell]:
     """A third of the cells of a function, to which its laws are fitted."""
     sizes = sorted({cell.n for cell in cells})
-    indices = dict(zip(("float64", "float32"), PARTS[len(sizes)], strict=True))
+    indices: dict[str, tuple[int, ...]] = dict(zip(("float64", "float32"), PARTS[len(sizes)], strict=True))
     return {cell for cell in cells if sizes.index(cell.n) in indices[cell.dtype]}
 
 
