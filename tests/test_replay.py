@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 import pytest
 
 from anyarray._calibration.fitting import Point, fitted
+from anyarray._choice.law import Law
 
 DATA: Final = Path(__file__).parent / "data"
 PARTS: Final = {7: ((0, 3, 6), (0, 4, 6)), 6: ((0, 4), (2, 5)), 5: ((0, 4), (2, 4)), 4: ((0, 3), (2, 3))}
@@ -43,42 +44,57 @@ def nbytes(cell: Cell, backend: str) -> float:
 
 
 @functools.cache
-def replayed(table: str) -> tuple[dict[tuple[Cell, str], float], dict[tuple[Cell, str], float], set[Any]]:
-    """True times, predicted ones, and what the laws were fitted to."""
+def recorded(table: str) -> dict[tuple[Cell, str], float]:
+    """True times, by cell and backend."""
     with (DATA / f"times_{table}.csv").open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    backends = list(rows[0])[3:]
-    true = {
+    return {
         (Cell(row["function"], row["dtype"], int(row["n"])), name): float(row[name]) * 1e-6
         for row in rows
-        for name in backends
+        for name in list(rows[0])[3:]
         if row[name]
     }
-    predicted: dict[tuple[Cell, str], float] = {}
-    known: set[Any] = set()
+
+
+def part(cells: set[Cell]) -> set[Cell]:
+    """A third of the cells of a function, to which its laws are fitted."""
+    sizes = sorted({cell.n for cell in cells})
+    indices: dict[str, tuple[int, ...]] = dict(zip(("float64", "float32"), PARTS[len(sizes)], strict=True))
+    return {cell for cell in cells if sizes.index(cell.n) in indices[cell.dtype]}
+
+
+@functools.cache
+def laws(table: str) -> dict[tuple[str, str], Law]:
+    """Laws by function and backend, fitted to a third of the sizes."""
+    true = recorded(table)
+    found: dict[tuple[str, str], Law] = {}
     for function in dict.fromkeys(cell.function for cell, _ in true):
-        sizes = sorted({cell.n for cell, _ in true if cell.function == function})
-        chosen = {
-            Cell(function, dtype, sizes[i])
-            for dtype, part in zip(("float64", "float32"), PARTS[len(sizes)], strict=True)
-            for i in part
-        }
-        growth = 0.75 if work(function, 2) == 8 else 1.0
-        for name in backends:
-            of_it = {cell: s for (cell, backend), s in true.items() if backend == name and cell.function == function}
+        chosen = part({cell for cell, _ in true if cell.function == function})
+        for name in dict.fromkeys(name for _, name in true):
             points = [
-                Point(work(function, c.n), s, c.dtype == "float32", nbytes=nbytes(c, name))
-                for c, s in of_it.items()
-                if c in chosen
+                Point(work(function, c.n), true[c, name], c.dtype == "float32", nbytes=nbytes(c, name))
+                for c in sorted(chosen)
+                if (c, name) in true
             ]
-            if not points:
-                continue
-            law = fitted(points, growth=growth)
-            for cell in of_it:
-                predicted[cell, name] = law(work(function, cell.n), is_narrow=cell.dtype == "float32")
-                if cell in chosen:
-                    known.add((cell, name))
-    return true, predicted, known
+            if points:
+                found[function, name] = fitted(points, growth=0.75 if work(function, 2) == 8 else 1.0)
+    return found
+
+
+def replayed(table: str) -> tuple[dict[tuple[Cell, str], float], dict[tuple[Cell, str], float], set[Any]]:
+    """True times, predicted ones, and what the laws were fitted to."""
+    true, by = recorded(table), laws(table)
+    predicted = {
+        (cell, name): by[cell.function, name](work(cell.function, cell.n), is_narrow=cell.dtype == "float32")
+        for cell, name in true
+        if (cell.function, name) in by
+    }
+    chosen = {
+        cell
+        for function in dict.fromkeys(cell.function for cell, _ in true)
+        for cell in part({cell for cell, _ in true if cell.function == function})
+    }
+    return true, predicted, {key for key in predicted if key[0] in chosen}
 
 
 @pytest.mark.parametrize(("table", "near", "far"), [("h100", 0.835, 0.975), ("two_cores", 0.78, 0.97)])

@@ -122,10 +122,22 @@ class CallAccounts:
         """Seconds of reads by the host that running there has not saved."""
         return sum([pool.get(HOST_READS, 0.0) for pool in self.pools])
 
-    def spend(self, best: str, here: str) -> None:
-        """Pay for a move between two backends with all their savings."""
-        for missed in (*self.pools, *(self.account or ())[1:], self.alike):
-            missed[best] = missed[here] = missed[HOST_READS] = 0.0
+    def spend(self, best: str, here: str, paid: float) -> None:
+        """Pay for a move between two backends with so many missed seconds.
+
+        What the results inherit begins anew. The inputs keep what they have missed if the call pays for itself.
+        """
+        left = paid
+        for pool in self.pools:
+            part = min(left, pool.get(best, 0.0))
+            pool[best], left = pool.get(best, 0.0) - part, left - part
+        for pool in self.pools:
+            pool[here] = pool[HOST_READS] = 0.0
+        self.alike[best] = 0.0
+        if self.account is not None:
+            if not paid:
+                self.account = self.account.inherited()
+            self.account.own[best] = self.account.own[here] = 0.0
 
     def miss(self, best: str, gains: Sequence[tuple[str, float]]) -> None:
         """Add the seconds that a call on `best` misses on other backends.

@@ -11,8 +11,9 @@ library and compilation for new shapes. The data moves if
 
 Rule (b) is the rent-or-buy (ski rental) rule: it keeps all calls together within twice the time of NumPy alone and four
 times that of the best choice in hindsight; docs/automatic-choice.md has the proof. Results inherit the account of
-missed savings of their inputs. A move spends the savings of all that was computed from the same inputs, so no saving
-pays for two moves; savings missed by other results do not count, as they do not predict what this one is used for.
+missed savings of their inputs. A move by (b) spends its price of what all that was computed from the same inputs has
+missed, so no saving pays for two moves; savings missed by other results do not count, as they do not predict what this
+one is used for.
 """
 
 from __future__ import annotations
@@ -338,10 +339,14 @@ def decide(
     if machine.is_limit_due(function) and not _is_to_be_timed(NUMPY, prediction):
         machine.set_limit(function)
     sizes = [math.prod(shape) * dtype.itemsize for shape, dtype in zip(shapes, dtypes, strict=True)]
-    home = prices.place(arrays, sizes, known)
+    home = prices.place(arrays, sizes, known, prediction.seconds)
     decision = Decision(function, shapes, home, home)
     if prediction.call is None or home.backend.name not in prediction.seconds:
-        return _follow(decision, arrays, prediction.seconds, candidates)
+        found = _follow(decision, arrays, prediction.seconds, candidates)
+        if candidates is None:
+            kept = machine.KeptCall(None, (), home.backend, home.backend.name, (), {}, 0.0)
+            machine.keep_call(function, key_of(arrays, axis), kept)
+        return found
     weighing = _Weighing(decision, arrays, sizes, dtypes, prediction.call, prediction, known, candidates)
     best = weighing.choose()
     if candidates is None and learning.is_on():
@@ -434,7 +439,7 @@ def kept_decision(
     if best != found.here:
         if found.nbytes and not prices.has_room(best, found.nbytes):
             return None
-        its.spend(best, found.here)
+        its.spend(best, found.here, 0.0)  # it pays alone
     its.miss(best, found.gains)
     return found.backend, its.account, any(gain > 0 for _, gain in found.gains)
 
@@ -481,6 +486,8 @@ class _Weighing:
             seconds if candidates is None else {n: s for n, s in seconds.items() if n in candidates or n == here}
         )
         bringing, first = prices.bringing(arrays, sizes, here, known), prices.first(here, call, prediction, known)
+        if first <= self.call_accounts.alike.get(here, 0.0):
+            first = 0.0  # going elsewhere because of it has cost as much
         self.stay = Stay(here, seconds[here] + bringing, first)
         self.on_top = {here: (bringing, first, 0.0)}
         """Seconds of the transfer, of what is paid once and of the import that is part of it, by backend."""
@@ -520,7 +527,7 @@ class _Weighing:
             if not prices.has_room(name, self.nbytes):
                 continue
             reading = self.call_accounts.reading() if name == NUMPY else 0.0
-            error = self.known.error(stay.name, name, self.call.kind)
+            error = self.error(name)
             if self.candidates is None and not gains(stay, name, self.call.kind, working, reading, error):
                 decision.predicted[name] = working
                 continue
@@ -532,6 +539,14 @@ class _Weighing:
                 best, least = name, price.seconds
                 decision.reason = why_moving(stay.name, pays_alone=price.pays_alone)
         return best
+
+    def error(self, name: str) -> float:
+        """The factor by which the ratio to the time on a backend may be wrong.
+
+        What was timed is not.
+        """
+        both = self.stay.name, name
+        return self.known.error([one for one in both if not learning.is_known(one, self.call)], self.call.kind)
 
     @property
     def nbytes(self) -> float:
@@ -594,7 +609,7 @@ class _Weighing:
 
         The key tells which inputs have a second copy where, so what bringing them takes is the same.
         """
-        stay, waits = self.stay, list[machine.Threshold]()
+        stay, waits = self.stay._replace(first=0.0), list[machine.Threshold]()
         if self.is_check or (best == NUMPY != stay.name):
             return  # what goes home is copied for later calls
         for offer in self.offers:
@@ -659,7 +674,7 @@ class _Weighing:
         if best == here and not self.is_check:
             most = self.prediction.seconds[here]
             is_more_gained = any(
-                working <= cost.gain(name, self.call.kind, self.known.error(here, name, self.call.kind)) * most
+                working <= cost.gain(name, self.call.kind, self.error(name)) * most
                 for name, working in self.allowed.items()
             )
             decision.reason = why_staying(here, self.allowed, is_more_gained=is_more_gained)
@@ -671,10 +686,14 @@ class _Weighing:
         """Spend the savings that paid for a move; add those now missed."""
         its, gains = self.call_accounts, self.gains(best)
         if best != self.stay.name:
-            its.spend(best, self.stay.name)
+            paid = [needed(self.stay, offer)[0] for offer in self.offers if offer.name == best]
+            its.spend(best, self.stay.name, sum(paid))
         if self.unexplored:
             its.alike[SPENT] = its.alike.get(SPENT, 0.0) + self.prediction.seconds[best]
         its.miss(best, () if self.decision.timed else gains)  # what a call misses is not believed before it was timed
+        if best != self.stay.name and self.stay.first:
+            took = self.on_top.get(best, (0.0,))[0] + self.prediction.seconds.get(best, 0.0)
+            its.alike[self.stay.name] = its.alike.get(self.stay.name, 0.0) + max(0.0, took - self.stay.seconds)
         self.decision.account = its.account
         saved = -dict(gains).get(NUMPY, 0.0)
         if saved > 0 and its.account is not None and its.account.pool.get(HOST_READS):

@@ -335,9 +335,9 @@ A smaller gain is within the error: a call takes half as long again if the threa
 result does not reuse the memory of the previous one.
 """
 GAIN_AT_HOME: Final = 3 / 4
-"""The same for a call that moves back to NumPy, which its data had left for another call.
+"""The same on an accelerator, which shares no threads with NumPy, and for a call that moves back to NumPy.
 
-On NumPy it cannot take longer than in NumPy alone, however wrong the prediction. Yet a call takes a fifth longer on
+There it cannot take longer than in NumPy alone, however wrong the prediction. Yet a call takes a fifth longer on
 data that other threads have just written, on NumPy and, next time, on the other backend.
 """
 GAIN_BESIDE: Final = 1 / 2
@@ -346,7 +346,7 @@ GAIN_BESIDE: Final = 1 / 2
 Each library has its own BLAS, whose idle threads spin: they take a core from the next call of the other library, which
 then takes up to twice as long.
 """
-LOOKED: Final = 1 / GAIN
+LOOKED: Final = 1 / GAIN_AT_HOME
 """Threshold of a call's time in NumPy, as a multiple of `DECIDING`: one that takes less cannot win that elsewhere."""
 
 
@@ -357,8 +357,10 @@ def gain(name: str, kind: str, error: float = 1.0) -> float:
     """
     if name == NUMPY:
         return GAIN_AT_HOME
-    is_beside = CLASSES[kind].work in (_product, _read, _factorised) and name.endswith("-cpu")
-    return min(GAIN_BESIDE if is_beside else GAIN, 1 / error)
+    if not name.endswith("-cpu"):
+        return min(GAIN_AT_HOME, 1 / error)
+    is_of_matrices = CLASSES[kind].work in (_product, _read, _factorised)
+    return min(GAIN_BESIDE if is_of_matrices else GAIN, 1 / error)
 
 
 class Call(NamedTuple):
@@ -554,9 +556,9 @@ class Model(NamedTuple):
             seconds = max(seconds, laws[what.least[0]](what.least[1], is_narrow=is_narrow))
         return seconds
 
-    def error(self, here: str, there: str, kind: str) -> float:
-        """The usual error of the ratio of the times on two backends."""
-        found = [self.backends[name].laws.get(kind) for name in (here, there)]
+    def error(self, names: Sequence[str], kind: str) -> float:
+        """The usual error of the ratio of the times on these backends."""
+        found = [self.backends[name].laws.get(kind) for name in names]
         return both(*[law.error for law in found if law is not None])
 
     def first(self, backend: str, what: Call) -> float:
@@ -601,7 +603,7 @@ class Model(NamedTuple):
         if kind not in theirs or kind not in its:
             return math.inf
         there, here = its.get(function, its[kind]), theirs.get(function, theirs[kind])
-        part, is_narrow = gain(backend, kind, self.error(NUMPY, backend, kind)), width == WIDTHS[0]
+        part, is_narrow = gain(backend, kind, self.error((NUMPY, backend), kind)), width == WIDTHS[0]
 
         def is_faster(work: float) -> bool:
             return there(work, is_narrow=is_narrow) + DECIDING < part * factor * here(work, is_narrow=is_narrow)

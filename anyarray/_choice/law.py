@@ -48,8 +48,8 @@ class Law(NamedTuple):
         return seconds * self.narrow if is_narrow else seconds
 
     def work(self, seconds: float) -> float:
-        """The work that takes so long, of the wider dtypes."""
-        of_work = seconds - self.launch
+        """The work that takes so long, of the dtypes that take longer."""
+        of_work = (seconds - self.launch) / max(1.0, self.narrow)
         if of_work <= 0:
             return 1.0
         if self.half == math.inf:

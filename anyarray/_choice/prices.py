@@ -13,6 +13,7 @@ from anyarray._choice import cost
 from anyarray._choice.accounts import RETURNED
 from anyarray._choice.cost import NUMPY
 from anyarray._choice.machine import Prediction, compiled, unable, usable_backend
+from anyarray._choice.rule import LEFT
 from anyarray._memory import alignment, ownership, second_copies, transfer
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
@@ -21,17 +22,21 @@ from anyarray._registry.registry import Backend
 _NUMPY: Final = registry.backend_of_name(NUMPY).free
 
 
-def place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model) -> Home:
-    """The home to which the other inputs are transferred fastest.
+def place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model, seconds: Mapping[str, float]) -> Home:
+    """Where the inputs are: of their homes that where the call ends first.
 
-    NumPy on a tie.
+    `seconds` are those of the call itself, by backend. NumPy is preferred by the margin for error.
     """
     homes = list(dict.fromkeys([at(a) for a in arrays]))
     if len(homes) == 1:
         return homes[0]
-    return min(
-        homes, key=lambda h: (bringing(arrays, sizes, h.backend.name, known), h.backend.name != NUMPY, h.backend.name)
-    )
+
+    def ends(home: Home) -> tuple[float, bool, str]:
+        name = home.backend.name
+        working = seconds.get(name, math.inf) if seconds else 0.0
+        return bringing(arrays, sizes, name, known) + working * (LEFT if name == NUMPY else 1.0), name != NUMPY, name
+
+    return min(homes, key=ends)
 
 
 def at(array: Any) -> Home:

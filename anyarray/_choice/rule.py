@@ -14,7 +14,9 @@ from anyarray._choice.cost import NUMPY
 TWICE: Final = 2.0
 """The factor by which missed savings must exceed the price before data moves away from NumPy."""
 LEFT: Final = 3 / 4
-"""A call pays alone if elsewhere, with its price, it takes at most this part of the time here: a margin for error."""
+"""A call pays alone if elsewhere, with its price, it takes at most this part of the time here: a margin for error.
+
+With the return of the result at most all of it."""
 
 
 LEAST: Final = math.ulp(0.0)
@@ -86,18 +88,22 @@ def weigh(stay: Stay, offer: Offer) -> Price:
     multiple = 1.0 if offer.name == NUMPY else TWICE
     # Without missed savings, twice the price may be within the error of a call that takes far longer.
     is_enough = missed + saving >= multiple * moving and (missed > 0 or offer.name == NUMPY)
-    pays_alone = _pays_alone(stay, offer, moving + offer.once)
+    pays_alone = _pays_alone(stay, offer, offer.once)
     pays = pays_alone or (
         saving + offer.reading > 0
-        and (_pays_alone(stay, offer, moving) or is_enough)
+        and (_pays_alone(stay, offer, 0.0) or is_enough)
         and (not offer.once or offer.alike + saving >= multiple * (moving + offer.once))
     )
     return Price(offer.working + moving + offer.once, pays_alone, pays)
 
 
-def _pays_alone(stay: Stay, offer: Offer, price: float) -> bool:
-    """Whether a call alone saves a price, with a margin for error."""
-    return offer.working + price <= LEFT * (stay.seconds + stay.first)
+def _pays_alone(stay: Stay, offer: Offer, once: float) -> bool:
+    """Whether a call alone saves the price, with a margin for error.
+
+    The margin is for what is paid in any case: the result may never go back.
+    """
+    paid, here = offer.working + offer.arriving + once, stay.seconds + stay.first
+    return paid <= LEFT * here and paid + offer.returning <= here
 
 
 def needed(stay: Stay, offer: Offer) -> tuple[float, float]:
@@ -107,5 +113,5 @@ def needed(stay: Stay, offer: Offer) -> tuple[float, float]:
     """
     saving, moving = stay.seconds - offer.working, offer.arriving + offer.returning
     multiple = 1.0 if offer.name == NUMPY else TWICE
-    lineage = 0.0 if _pays_alone(stay, offer, moving) else max(LEAST, multiple * moving - saving)
+    lineage = 0.0 if _pays_alone(stay, offer, 0.0) else max(LEAST, multiple * moving - saving)
     return lineage, multiple * (moving + offer.once) - saving if offer.once else 0.0
