@@ -58,7 +58,7 @@ def decide(chain: Chain, candidates: tuple[str, ...] | None = None) -> Decision:
         if price.pays and price.seconds < least and _has_room(name, chain):
             least, decision.home = price.seconds, registry.backend_of_name(name).free
             decision.reason = f"moves from {NUMPY}: the calls together pay for it"
-            decision.transferred, decision.bought = offer.arriving + offer.returning, offer.once
+            decision.transferred, decision.bought = offer.arriving, offer.once
         elif offer.once:
             alike[name] = alike.get(name, 0.0) + max(0.0, stay.seconds - working)
     return decision
@@ -78,7 +78,8 @@ def _offer(
     returning = sum([known.bringing(name, NUMPY, nbytes) for nbytes in chain.kept]) + known.backends[NUMPY].entering
     first = {one.key: prices.first(name, one.call, one, known) for one in predictions if one.call is not None}
     once = prices.importing(name, known) + sum(first.values())
-    return Offer(name, factor * working, factor * arriving, factor * returning, once, 0.0, 0.0, alike)
+    # What is needed comes back in any case, so the margin for error is for that, too.
+    return Offer(name, factor * working, factor * (arriving + returning), 0.0, once, 0.0, 0.0, alike)
 
 
 def _has_room(name: str, chain: Chain) -> bool:
@@ -98,7 +99,7 @@ def seconds_of(chain: Chain, name: str) -> float:
     working = sum([one.seconds.get(name, 0.0) for one in predictions])
     offer = _offer(chain, name, working, predictions, known, 0.0)
     factor: float = machine.chain_factors.get((name, chain), 1.0)
-    return (offer.working + offer.arriving + offer.returning) / factor
+    return (offer.working + offer.arriving) / factor
 
 
 def is_tried(chain: Chain, name: str) -> bool:
