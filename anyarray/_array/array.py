@@ -487,6 +487,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         """For TensorFlow: the values as a tf.Tensor."""
         return protocols.as_tensor(self, dtype)
 
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """For PyTorch: its functions get the values as tensors."""
+        return protocols.torch_function(func, args, kwargs or {})
+
     def __getitem__(self, key: Key, /) -> Array:
         home = self._home
         chosen = _current().backend
