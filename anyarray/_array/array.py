@@ -552,7 +552,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 return
             except Exception:  # noqa: BLE001 - what is wrong is said there
                 pass
-        if kind in _EXACT_KINDS and self._is_written_in_place(native, key, value):
+        if kind in _EXACT_KINDS and self._is_written_in_place(native, key._native if is_array else key, value):  # type: ignore[union-attr]  # as above
             return
         del native  # or it would count as somebody else's
         self._write(key, value)

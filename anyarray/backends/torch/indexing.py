@@ -297,7 +297,8 @@ def _may_overlap(x: Native, value: Native) -> bool:
 
 def written(x: Native, key: Any, value: Any, /) -> bool:
     kind = type(key)
-    if kind not in _BASIC and not (kind is tuple and _BASIC.issuperset(map(type, key))):
+    is_index = kind is _Tensor
+    if not (is_index or kind in _BASIC or (kind is tuple and _BASIC.issuperset(map(type, key)))):
         return False
     if type(x) is not _Tensor or is_replaced(x):
         return False
@@ -309,6 +310,8 @@ def written(x: Native, key: Any, value: Any, /) -> bool:
     try:
         if NOTED and x.untyped_storage().__dict__:  # it is lent, or has mirrors
             return False
+        if is_index:
+            return _is_usual(x, key) and _is_put(x, key, value)
         x[key] = value
     except Exception:  # noqa: BLE001 - `setitem` says what is wrong
         return False
@@ -334,13 +337,13 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
     return x
 
 
-def _is_put(x: Native, index: Native, value: Native) -> bool:
+def _is_put(x: Native, index: Native, value: Any) -> bool:
     """Write by PyTorch's own indexing, if that writes all or nothing."""
     if index.dtype is not torch.bool and index.numel():
         low, high = extent(index)
         if not (x.ndim and -x.shape[0] <= low and high < x.shape[0]):
             return False
-        if value.ndim and index.numel() * math.prod(x.shape[1:]) >= _IN_ORDER:
+        if type(value) is _Tensor and value.ndim and index.numel() * math.prod(x.shape[1:]) >= _IN_ORDER:
             return False
     try:
         x[index] = value
