@@ -47,7 +47,8 @@ FUNCTIONS: Final[dict[str, Any]] = {
 METHODS: Final[dict[str, Any]] = {
     name: found
     for name, found in vars(xp.Array).items()
-    if hasattr(found, "__wrapped__")
+    if callable(found)
+    and hasattr(found, "__wrapped__")
     and found.__module__ == "anyarray._array.array"
     and name not in ("__getitem__", "__setitem__", "__array_ufunc__")
 }

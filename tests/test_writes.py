@@ -783,3 +783,14 @@ def test_a_part_is_read_before_it_is_written_to_another(source: str) -> None:
     expected = np.asarray(parts[source]).copy()
     x[1:] = parts[source]
     assert np.asarray(x).tolist() == [0, *expected]
+
+
+@pytest.mark.parametrize("columns", [(), (2,)])
+def test_of_many_values_for_one_place_the_last_counts(backend: str, columns: tuple[int, ...]) -> None:
+    count = 200_000  # of which a library writes parts on several threads
+    x = xp.zeros((5, *columns), dtype=xp.int64)
+    at = xp.arange(count) % 3
+    values = xp.broadcast_to(xp.reshape(xp.arange(count), (count, *[1] * len(columns))), (count, *columns))
+    for _ in range(5):
+        x[at] = values
+        assert xp.reshape(x, (5, -1))[:, 0].tolist() == [count - 2, count - 1, count - 3, 0, 0]

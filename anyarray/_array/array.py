@@ -487,6 +487,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         """For TensorFlow: the values as a tf.Tensor."""
         return protocols.as_tensor(self, dtype)
 
+    @classmethod
+    def __torch_function__(cls, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        """For PyTorch: its functions get the values as tensors."""
+        return protocols.torch_function(func, args, kwargs or {})
+
     def __getitem__(self, key: Key, /) -> Array:
         home = self._home
         chosen = _current().backend
@@ -547,7 +552,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 return
             except Exception:  # noqa: BLE001 - what is wrong is said there
                 pass
-        if kind in _EXACT_KINDS and self._is_written_in_place(native, key, value):
+        if kind in _EXACT_KINDS and self._is_written_in_place(native, key._native if is_array else key, value):  # type: ignore[union-attr]  # as above
             return
         del native  # or it would count as somebody else's
         self._write(key, value)

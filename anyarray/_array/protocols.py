@@ -1,4 +1,4 @@
-"""Protocols of an Array: NumPy's, DLPack, JAX, TensorFlow.
+"""Protocols of an Array: NumPy's, DLPack, JAX, TensorFlow, PyTorch.
 
 `np.exp(x)`, `ndarray + x` and `np.sum(x)` call our own functions of those names, so they run on x's backend and return
 Arrays. What our namespace lacks is computed by NumPy on ndarrays. The result of a ufunc (of SciPy and Numba, too) is
@@ -15,11 +15,11 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from anyarray._base import errors
+from anyarray._base import errors, nested
 from anyarray._base.other_names import ALIASES
 from anyarray._call import dispatch
 from anyarray._call.out import write
-from anyarray._memory import second_copies, transfer
+from anyarray._memory import second_copies, transfer, views
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 
@@ -426,3 +426,49 @@ def as_tensor(x: Any, dtype: Any) -> Native:
     if dtype is None or native.dtype == dtype:
         return native
     return registry.backend_of_name("tf").free.astype(native, dtype)
+
+
+def torch_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of PyTorch applied to Arrays: that of tensors.
+
+    An operator with a tensor on its left is the Array's own.
+    """
+    owner, _, name = getattr(function, "__qualname__", "").rpartition(".")
+    if owner in ("Tensor", "TensorBase") and name in _OPERATORS_OF_TENSORS:
+        return NotImplemented
+    writes_to_first = name.endswith("_") and not name.endswith("__")
+    if dispatch.is_array(kwargs.get("out")) or (writes_to_first and args and dispatch.is_array(args[0])):
+        raise errors.ArgumentTypeError(
+            f"{name}: writes to a tensor, not to an Array. Write the result: x[...] = torch.{name.rstrip('_')}(...)"
+        )
+    memories: set[int | None] = set()
+
+    def tensor(value: Any) -> Any:
+        if not dispatch.is_array(value):
+            return nested.map_parts(value, tensor)
+        if value._home.has_views:
+            views.guard(value)  # a derivative may need its values
+        native = as_native_of(value, "torch")
+        memories.add(_memory_of(native))
+        return native.clone() if kwargs.get("inplace") else native
+
+    def apart(value: Any) -> Any:
+        memory = _memory_of(value)
+        if memory is None:
+            return nested.map_parts(value, apart)
+        return value.clone() if memory in memories else value  # a write to it must not reach an Array
+
+    return apart(function(*[tensor(one) for one in args], **{key: tensor(one) for key, one in kwargs.items()}))
+
+
+def _memory_of(value: Any) -> int | None:
+    """The number of a tensor's memory; None if it has none."""
+    try:
+        return value.untyped_storage()._cdata  # type: ignore[no-any-return]  # PyTorch's
+    except (AttributeError, NotImplementedError, RuntimeError):  # it is no tensor, or part of a trace
+        return None
+
+
+_NAMES: Final = "__and__ __floordiv__ __lshift__ __or__ __rshift__ __xor__ add div eq ge gt le lt matmul mul ne pow"
+_OPERATORS_OF_TENSORS: Final = frozenset([*_NAMES.split(), "remainder", "sub"])
+"""What PyTorch calls for `tensor + x` and its kin."""

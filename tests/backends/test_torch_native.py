@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -159,6 +161,100 @@ def test_a_portable_function_works_inside_torch_func() -> None:
     slope = torch.func.grad(xp.portable(lambda x: xp.sum(x**2)))
     rows = torch.arange(6.0).reshape(2, 3)
     assert torch.equal(torch.func.vmap(slope)(rows), 2 * rows)
+
+
+def test_a_mask_in_a_batch_of_the_user_s_is_refused_with_a_cure() -> None:
+    with pytest.raises(xp.UnsupportedError, match=r"index: the shape of the result depends on values, .* xp\.where"):
+        torch.func.vmap(xp.portable(lambda x: x[x > 0]))(torch.ones(2, 3))
+
+
+FIRST_USES = {
+    "grad": "torch.func.grad(f)(torch.ones(2)).tolist() == [3.0, 3.0]",
+    "vmap": "torch.func.vmap(f)(torch.ones(2, 2)).tolist() == [4.0, 4.0]",
+    "trace": "torch.jit.trace(f, torch.ones(2), check_trace=False)(torch.ones(2)).item() == 4.0",
+}
+
+
+@pytest.mark.parametrize("transform", FIRST_USES)
+def test_pytorch_may_be_used_first_inside_of_a_transform(transform: str) -> None:
+    function = "f = xp.portable(lambda x: xp.sum(x**3 + 1))"
+    program = (
+        f"import torch; import anyarray as xp; {function}; assert {FIRST_USES[transform]}; assert f(torch.ones(3)) == 6"
+    )
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")  # TorchScript is deprecated
+def test_torch_jit_trace_records_a_portable_function() -> None:
+    def scaled_rows(x: xp.Array) -> xp.Array:
+        y = xp.zeros_like(x)
+        y[0] = x[1:][0] * x.shape[0]
+        return xp.reshape(y + 1, (x.shape[1], x.shape[0])) / xp.sum(x)
+
+    traced = torch.jit.trace(xp.portable(scaled_rows), torch.ones(2, 3), check_trace=False)
+    assert traced(torch.tensor([[0.0, 0, 0], [1, 2, 5]])).tolist() == [[0.375, 0.625], [1.375, 0.125], [0.125, 0.125]]
+
+
+def test_of_several_values_for_one_place_the_last_has_the_gradient() -> None:
+    @xp.portable
+    def written(x: xp.Array, values: xp.Array, at: xp.Array) -> xp.Array:
+        y = 2 * x
+        y[at] = values
+        return y
+
+    x = torch.zeros(3, 2, requires_grad=True)
+    values = torch.arange(8.0).reshape(4, 2).requires_grad_()
+    y = written(x, values, torch.tensor([2, 0, -1, 2]))
+    assert y.tolist() == [[2, 3], [0, 0], [6, 7]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[0, 0], [2, 2], [0, 0]]
+    assert values.grad.tolist() == [[0, 0], [1, 1], [0, 0], [1, 1]]
+
+
+def test_what_is_put_off_without_grad_has_none_later() -> None:
+    x = xp.from_native(torch.ones(2, requires_grad=True))
+    with xp.fused():
+        with torch.no_grad():
+            y = xp.exp(x) * 2 + 1
+        found = xp.to_native(y)
+    assert not found.requires_grad
+
+
+def test_functions_of_pytorch_take_arrays_as_tensors() -> None:
+    t, x = torch.ones(3), xp.asarray([1.0, 2.0, 3.0], dtype=xp.float32)
+    for of_two in (torch.add(x, t), torch.add(t, x), torch.stack([x, t]).sum(0), torch.where(t > 0, x, t) + 1):
+        assert type(of_two) is torch.Tensor
+        assert of_two.tolist() == [2, 3, 4]
+    assert type(t + x) is xp.Array
+    layer = torch.nn.Linear(3, 2)
+    layer.load_state_dict({"weight": xp.ones((2, 3), dtype=xp.float32), "bias": xp.zeros(2, dtype=xp.float32)})
+    assert layer(x).tolist() == [6, 6]
+    t[0] = x[2]
+    t += x
+    assert t.tolist() == [4, 3, 4]
+    with pytest.raises(
+        TypeError, match=r"relu_: writes to a tensor, not to an Array\. Write the result: x\[\.\.\.\] ="
+    ):
+        torch.relu_(x)
+    with pytest.raises(TypeError, match=r"add: writes to a tensor, not to an Array"):
+        torch.add(t, 1, out=x)
+
+
+@pytest.mark.parametrize("home", ["numpy", "torch"])
+def test_writes_to_what_pytorch_gives_do_not_reach_the_array(home: str) -> None:
+    x = xp.asarray([-1.0, 2.0], device=home)
+    for found in (torch.reshape(x, (2, 1)), torch.detach(x), *torch.split(x, 1), torch.nn.ReLU(inplace=True)(x)):
+        found += 5
+    assert x.tolist() == [-1, 2]
+
+
+def test_writes_to_an_array_do_not_reach_what_pytorch_keeps_for_a_derivative() -> None:
+    x, weight = xp.asarray([1.0, 2.0], device="torch"), torch.ones(2, dtype=torch.float64, requires_grad=True)
+    loss = torch.sum(torch.mul(x, weight))
+    x[0] = 9.0
+    loss.backward()
+    assert weight.grad.tolist() == [1, 2]
 
 
 _OF_ITS_OWN = pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")

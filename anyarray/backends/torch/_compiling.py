@@ -18,8 +18,7 @@ from typing import Any, Final
 import torch
 
 from anyarray._base.errors import ArgumentIndexError, LinAlgError
-from anyarray.backends.torch._hooks import outside_traces
-from anyarray.backends.torch._kernel import Native, is_recorded, is_transformed
+from anyarray.backends.torch._kernel import Native, is_recorded, is_transformed, outside_traces
 
 __all__ = ["can_compile", "in_graph", "jitted"]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import operator
-from collections.abc import Generator
 from typing import Any, Final
 
 import numpy as np
@@ -12,7 +10,17 @@ import torch
 
 from anyarray.backends._shortcut import told_at_once
 from anyarray.backends.torch import _transfers
-from anyarray.backends.torch._kernel import NATIVE, NOTED, Native, innermost_level, is_recorded, is_transformed, note
+from anyarray.backends.torch._kernel import (
+    NATIVE,
+    NOTED,
+    Native,
+    innermost_level,
+    is_outside_traces,
+    is_recorded,
+    is_transformed,
+    note,
+    outside_traces,
+)
 from anyarray.backends.torch._transfers import holders, lent
 
 __all__ = [
@@ -89,7 +97,7 @@ dtype_of = operator.attrgetter("dtype")
 
 
 def shape_of(x: Native, /) -> tuple[int | None, ...]:
-    shape = tuple(x.shape)
+    shape = lengths_of(x)
     for length in shape:
         if type(length) is not int:
             return tuple([one if type(one) is int else None for one in shape])
@@ -97,7 +105,11 @@ def shape_of(x: Native, /) -> tuple[int | None, ...]:
 
 
 def lengths_of(x: Native, /) -> tuple[int, ...]:
-    return tuple(x.shape)  # not a torch.Size, which is shown as that
+    shape = tuple(x.shape)  # not a torch.Size, which is shown as that
+    if shape and type(shape[0]) is _Tensor:  # `torch.jit.trace` records reading them; its graph is for these lengths
+        with outside_traces():
+            return tuple(x.shape)
+    return shape
 
 
 def plain(x: Native, /) -> Native:
@@ -154,27 +166,9 @@ def _bfloat16() -> Any:
     return np.dtype(ml_dtypes.bfloat16)
 
 
-@contextlib.contextmanager
-def outside_traces() -> Generator[None]:
-    """Where tensors are made that are no part of any trace, to be kept."""
-    with contextlib.ExitStack() as stack:
-        if torch._C._len_torch_dispatch_stack():
-            stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
-            stack.enter_context(torch._C.DisableTorchFunction())  # of modes as `_Lifting`
-        if is_transformed():
-            stack.enter_context(torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack())
-        if torch.is_inference_mode_enabled():
-            stack.enter_context(torch.inference_mode(False))
-        yield
-
-
-def _is_plain_here() -> bool:
-    return not (is_transformed() or torch._C._len_torch_dispatch_stack() or torch.is_inference_mode_enabled())
-
-
 def from_numpy(a: np.ndarray[Any, Any], device: Any, /) -> Native:
     """A copy of `a`, in memory of PyTorch's own."""
-    if _is_plain_here():
+    if is_outside_traces():
         return _copied(a, device)
     with outside_traces():
         return _copied(a, device)
@@ -205,7 +199,7 @@ _TAKEN: Final = {name: np.dtype(name) for name in NATIVE if name != "bfloat16"}
 
 
 def scalar(value: complex, dtype: Any, device: Any, /) -> Native:
-    if _is_plain_here():
+    if is_outside_traces():
         return torch.tensor(value, dtype=dtype, device=device)
     with outside_traces():
         return torch.tensor(value, dtype=dtype, device=device)
@@ -368,7 +362,7 @@ def may_wait(*xs: Native) -> bool:
     if innermost_level() is not None or torch._C._len_torch_dispatch_stack():
         return False
     for x in xs:
-        if type(x) is not _Tensor or x.is_inference():
+        if type(x) is not _Tensor or x.is_inference() or x.requires_grad:
             return False
     return not is_recorded(*xs)
 

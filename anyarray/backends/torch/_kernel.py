@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any, Final
 
 import torch
@@ -197,7 +198,7 @@ def is_recorded(*arrays: Native) -> bool:
     """Whether a derivative may be taken of a function of these arrays."""
     if innermost_level() is not None:
         return True
-    return any(x.requires_grad for x in arrays) or _is_forward()
+    return (torch.is_grad_enabled() and any(x.requires_grad for x in arrays)) or _is_forward()
 
 
 def _is_forward() -> bool:
@@ -225,6 +226,36 @@ def is_transformed() -> bool:
     """Whether a transform of `torch.func` is open."""
     return innermost_level() is not None
 
+
+@contextlib.contextmanager
+def outside_traces() -> Generator[None]:
+    """Where tensors are made that are no part of any trace, to be kept."""
+    with contextlib.ExitStack() as stack:
+        if torch._C._len_torch_dispatch_stack():
+            stack.enter_context(torch.utils._python_dispatch._disable_current_modes())
+            stack.enter_context(torch._C.DisableTorchFunction())  # of modes as `_Lifting`
+        if is_transformed():
+            stack.enter_context(torch._functorch.pyfunctorch.temporarily_clear_interpreter_stack())
+        if torch.is_inference_mode_enabled():
+            stack.enter_context(torch.inference_mode(False))
+        recorder = _recorder()
+        if recorder is not None:
+            stack.callback(torch._C._set_tracing_state, recorder)
+            torch._C._set_tracing_state(None)
+        yield
+
+
+def is_outside_traces() -> bool:
+    return not (
+        is_transformed()
+        or torch._C._len_torch_dispatch_stack()
+        or torch.is_inference_mode_enabled()
+        or _recorder() is not None
+    )
+
+
+_recorder: Final[Callable[[], Any]] = torch._C._get_tracing_state
+"""What records for `torch.jit.trace`, or None."""
 
 NOTED: Final[list[None]] = []
 """An element for each storage of which something is noted: while there is none, nobody need look."""

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import Native
+from anyarray.backends.torch._kernel import Native, can_be_read, innermost_level, is_recorded
 
 Function = Callable[..., Native]
 
@@ -26,6 +26,27 @@ class _Rule:
     def __init__(self, function: Function, slopes: tuple[Function, ...]) -> None:
         self.function = function
         self.slopes = slopes
+
+
+def _apply(function: Any, *args: Any) -> Native:
+    """As `function.apply`, without what only transforms need.
+
+    It inspects the signature of `forward` in each call, 40 us.
+    """
+    if innermost_level() is not None:
+        return function.apply(*args)
+    return super(torch.autograd.Function, function).apply(*args)
+
+
+def _scaled(x1: Native, x2: Native, first_counts: bool, second_counts: bool) -> Native:
+    if torch.is_grad_enabled() or is_recorded():
+        return _apply(_Scaled, x1, x2, first_counts, second_counts)
+    y = x1 * _conjugate(x2)
+    if can_be_read(y):
+        total = torch.sum(y).item()
+        if total == total:  # there is no NaN, of which to make 0
+            return y
+    return _Scaled.forward(x1, x2, first_counts, second_counts)
 
 
 class _Scaled(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
@@ -52,8 +73,8 @@ class _Scaled(torch.autograd.Function):  # type: ignore[misc]  # a class of the 
         x1, x2 = ctx.saved_tensors
         first, second = ctx.first_counts, ctx.second_counts
         # y = x1 * conj(x2): by x1 it is slope * x2, by x2 it is conj(slope) * x1.
-        by_first = _Scaled.apply(slope, _conjugate(x2), True, second) if ctx.needs_input_grad[0] else None
-        by_second = _Scaled.apply(x1, slope, first, True) if ctx.needs_input_grad[1] else None
+        by_first = _scaled(slope, _conjugate(x2), True, second) if ctx.needs_input_grad[0] else None
+        by_second = _scaled(x1, slope, first, True) if ctx.needs_input_grad[1] else None
         return (
             None if by_first is None else by_first.sum_to_size(x1.shape),
             None if by_second is None else _fitting(by_second, x2).sum_to_size(x2.shape),
@@ -67,9 +88,9 @@ class _Scaled(torch.autograd.Function):  # type: ignore[misc]  # a class of the 
         counts = ctx.first_counts, ctx.second_counts
         parts = []
         if first is not None:
-            parts.append(_Scaled.apply(first, x2, *counts))
+            parts.append(_scaled(first, x2, *counts))
         if second is not None:
-            parts.append(_Scaled.apply(x1, second, *counts))
+            parts.append(_scaled(x1, second, *counts))
         return parts[0] if len(parts) == 1 else parts[0] + parts[1]
 
 
@@ -103,7 +124,7 @@ class _Sloped(torch.autograd.Function):  # type: ignore[misc]  # a class of the 
         found: list[Any] = [None]
         for x, derivative, is_needed in zip(xs, ctx.rule.slopes, ctx.needs_input_grad[1:], strict=True):
             if is_needed:
-                found.append(_fitting(_Scaled.apply(slope, derivative(*xs), True, False), x).sum_to_size(x.shape))
+                found.append(_fitting(_scaled(slope, derivative(*xs), True, False), x).sum_to_size(x.shape))
             else:
                 found.append(None)
         return tuple(found)
@@ -127,6 +148,6 @@ def sloped(function: Function, *slopes: Function) -> Function:
     rule = _Rule(function, slopes)
 
     def differentiated(*xs: Native) -> Native:
-        return _Sloped.apply(rule, *xs)
+        return _apply(_Sloped, rule, *xs)
 
     return differentiated

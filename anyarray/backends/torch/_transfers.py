@@ -23,7 +23,7 @@ import numpy as np
 import torch
 
 from anyarray.backends import _staging
-from anyarray.backends.torch._kernel import Native
+from anyarray.backends.torch._kernel import Native, outside_traces
 
 _cuda: Any = torch.cuda
 
@@ -138,7 +138,13 @@ def _holders(x: Native) -> int:
     return int(x._use_count()) + int(_storage_count(storage._cdata))
 
 
-_ALONE: Final = 0 if _storage_count is None else min([_holders(torch.empty(1)) for _ in range(100)])
+def _holders_of_none() -> int:
+    """What is counted of a tensor that nobody else holds."""
+    with outside_traces():  # the import may be inside of one
+        return min([_holders(torch.empty(1, device="cpu")) for _ in range(100)])
+
+
+_ALONE: Final = 0 if _storage_count is None else _holders_of_none()
 
 
 def holders(x: Native, /) -> int:

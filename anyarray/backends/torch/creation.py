@@ -111,7 +111,10 @@ def _within(value: int) -> int:
 def _ramp(start: complex, step: complex, length: int, device: Any) -> Native:
     """`start + step * [0, 1, 2, ...]`, of 64 bits, each product rounded."""
     dtype = torch.complex128 if isinstance(start, complex) or isinstance(step, complex) else torch.float64
-    return torch.arange(length, dtype=torch.float64, device=device).to(dtype) * step + start
+    line = torch.arange(length, dtype=torch.float64, device=device)
+    if dtype is torch.float64:
+        return line.mul_(step).add_(start)
+    return line.to(dtype) * step + start
 
 
 def linspace(

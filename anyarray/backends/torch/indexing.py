@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any, Final
 
+import numpy as np
 import torch
 
-from anyarray.backends.torch._hooks import is_replaced
+from anyarray.backends.torch._hooks import is_replaced, is_traced, to_numpy
 from anyarray.backends.torch._kernel import (
     NOTED,
     SIGNED,
@@ -17,6 +18,7 @@ from anyarray.backends.torch._kernel import (
     can_be_read,
     cast,
     extent,
+    is_transformed,
     require_kinds,
     with_bits,
     with_kernels,
@@ -25,6 +27,7 @@ from anyarray.backends.torch._kernel import (
     indices as as_indices,
 )
 from anyarray.backends.torch._mirrors import mirrored, spread
+from anyarray.backends.torch.searching import require_values
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis", "written"]
 
@@ -150,6 +153,8 @@ class _Plan:
                     shape = tuple(x.shape[axis : axis + entry.ndim])
                     if tuple(entry.shape) != shape:
                         raise IndexError(f"a mask of shape {tuple(entry.shape)} does not fit axes {shape}")
+                    if is_transformed():
+                        require_values("index", entry)
                     if entry.ndim:
                         self.basic += [slice(None)] * entry.ndim
                         self.arrays += list(torch.nonzero(entry, as_tuple=True))
@@ -232,6 +237,40 @@ def _within(index: Native, length: int, axis: int) -> Native:
     return torch.where(index < 0, index + length, index)
 
 
+_IN_ORDER: Final = 1 << 15
+"""Elements below which PyTorch writes in order; beyond, several threads do (`at::internal::GRAIN_SIZE`)."""
+
+
+def _put(x: Native, index: tuple[Native, ...], value: Native) -> None:
+    """As `index_put_`, but of several values for one place the last counts."""
+    lengths, rest = x.shape[: len(index)], x.shape[len(index) :]
+    if value.numel() < _IN_ORDER or index[0].numel() < 2 or not can_be_read(x):
+        x.index_put_(index, value)
+        return
+    places = index[0]
+    for one, length in zip(index[1:], lengths[1:], strict=True):
+        places = places * length + one
+    places = places.reshape(-1)
+    if not rest and (len(index) == 1 or x.is_contiguous()):
+        (x if len(index) == 1 else x.view(-1)).scatter_(0, places, value.reshape(-1))  # which is in order
+        return
+    kept = _last_of_each(places, math.prod(lengths))
+    if kept is not None:
+        index = tuple([one.reshape(-1)[kept] for one in index])
+        value = value.reshape(-1, *rest)[kept]
+    x.index_put_(index, value)
+
+
+def _last_of_each(places: Native, count: int) -> Native | None:
+    """Which of some places, below `count`, come no more; None if all."""
+    sought = to_numpy(places)
+    order = np.arange(sought.size)
+    last = np.empty(count, np.intp)
+    last[sought] = order  # by NumPy, which promises to keep the last
+    kept = np.flatnonzero(last[sought] == order)
+    return None if kept.size == order.size else torch.from_numpy(kept)
+
+
 def _fitted(value: Native, x: Native, shape: Any) -> Native:
     """`value` in the dtype of `x`, to be broadcast to `shape`.
 
@@ -258,7 +297,8 @@ def _may_overlap(x: Native, value: Native) -> bool:
 
 def written(x: Native, key: Any, value: Any, /) -> bool:
     kind = type(key)
-    if kind not in _BASIC and not (kind is tuple and _BASIC.issuperset(map(type, key))):
+    is_index = kind is _Tensor
+    if not (is_index or kind in _BASIC or (kind is tuple and _BASIC.issuperset(map(type, key)))):
         return False
     if type(x) is not _Tensor or is_replaced(x):
         return False
@@ -270,6 +310,8 @@ def written(x: Native, key: Any, value: Any, /) -> bool:
     try:
         if NOTED and x.untyped_storage().__dict__:  # it is lent, or has mirrors
             return False
+        if is_index:
+            return _is_usual(x, key) and _is_put(x, key, value)
         x[key] = value
     except Exception:  # noqa: BLE001 - `setitem` says what is wrong
         return False
@@ -295,11 +337,13 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
     return x
 
 
-def _is_put(x: Native, index: Native, value: Native) -> bool:
+def _is_put(x: Native, index: Native, value: Any) -> bool:
     """Write by PyTorch's own indexing, if that writes all or nothing."""
     if index.dtype is not torch.bool and index.numel():
         low, high = extent(index)
         if not (x.ndim and -x.shape[0] <= low and high < x.shape[0]):
+            return False
+        if type(value) is _Tensor and value.ndim and index.numel() * math.prod(x.shape[1:]) >= _IN_ORDER:
             return False
     try:
         x[index] = value
@@ -324,7 +368,7 @@ def _write(x: Native, key: Any, value: Native) -> None:
         places = plan.linear(x)
         flat = bits(x).reshape(-1)
         value = bits(_fitted(value, x, places.shape)).expand(places.shape)
-        flat[places.reshape(-1)] = value.reshape(-1)
+        _put(flat, (places.reshape(-1),), value.reshape(-1))
         if flat.data_ptr() != x.data_ptr():
             bits(x).copy_(flat.reshape(x.shape))
         return
@@ -345,7 +389,7 @@ def _write(x: Native, key: Any, value: Native) -> None:
         index = tuple([arrays[i] if plan.shape else arrays[i].reshape(1) for i in at])
         if not plan.shape:
             value = value.unsqueeze(0)
-        target.index_put_(index, value.contiguous())
+        _put(target, index, value.contiguous())
         return
     before = len([i for i in rest if i < at[0]])
     shape = [*[view.shape[i] for i in rest[:before]], *plan.shape, *[view.shape[i] for i in rest[before:]]]
@@ -354,7 +398,7 @@ def _write(x: Native, key: Any, value: Native) -> None:
     ndim = len(plan.shape)
     order = [*range(before, before + ndim), *range(before), *range(before + ndim, len(shape))]
     target = view.permute([*at, *rest])
-    target.index_put_(tuple([arrays[i] for i in at]), value.permute(order).contiguous())
+    _put(target, tuple([arrays[i] for i in at]), value.permute(order).contiguous())
 
 
 def _replaced(x: Native, key: Any, value: Native) -> Native:
@@ -366,21 +410,25 @@ def _replaced(x: Native, key: Any, value: Native) -> Native:
         after = x.ndim - mask.ndim
         if entries[0] is mask and tuple(mask.shape) == tuple(x.shape[: mask.ndim]):
             return torch.where(mask.reshape(tuple(mask.shape) + (1,) * after), _fitted(value, x, ()), x)
-    places = torch.arange(x.numel(), device=x.device).reshape(x.shape)
-    chosen = getitem(places, key)
-    value = _fitted(value, x, chosen.shape).expand(chosen.shape)
-    dtype = x.dtype
-    flat, index = bits(x).reshape(-1), chosen.reshape(-1)
-    source = bits(value).reshape(-1)
     is_repeated = any(_is_array(one) and one.dtype is not torch.bool for one in entries)
-    if is_repeated:  # the last of several values for one place counts, and has the gradient
-        order = torch.arange(index.shape[0], device=x.device)
-        last = torch.full_like(places.reshape(-1), -1).scatter_reduce(0, index, order, "amax")
-        is_written = last >= 0
-        found = torch.where(is_written, source[last.clamp(min=0)] if source.shape[0] else flat, flat)
+    by_rows = type(key) is _Tensor and is_repeated and x.ndim > 0
+    rest = x.shape[1:] if by_rows else ()
+    flat = bits(x) if by_rows else bits(x).reshape(-1)
+    places = torch.arange(flat.shape[0], device=x.device)
+    chosen = getitem(places if by_rows else places.reshape(x.shape), key)
+    shape = (*chosen.shape, *rest)
+    source = bits(_fitted(value, x, shape).expand(shape)).reshape(-1, *rest)
+    index = chosen.reshape(-1)
+    # The last of several values for one place counts, and has the gradient.
+    if not is_repeated or (index.is_cpu and not is_traced(index)):
+        kept = _last_of_each(index, flat.shape[0]) if is_repeated else None
+        found = flat.index_put((index,), source) if kept is None else flat.index_put((index[kept],), source[kept])
     else:
-        found = flat.index_put((index,), source)
-    return found.reshape(x.shape).view(dtype) if dtype in SIGNED else found.reshape(x.shape)
+        order = torch.arange(index.shape[0], device=x.device)
+        last = torch.full_like(places, -1).scatter_reduce(0, index, order, "amax")
+        is_written = (last >= 0).reshape(-1, *[1] * len(rest))
+        found = torch.where(is_written, source[last.clamp(min=0)] if source.shape[0] else flat, flat)
+    return with_bits(found.reshape(x.shape), x.dtype)
 
 
 _COUNTS: Final = _INDICES - {torch.bool}

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from anyarray._base import errors
@@ -19,6 +20,7 @@ from anyarray.backends.torch._kernel import (
     can_be_read,
     directly,
     indices,
+    is_recorded,
     ordered,
     promoted,
     require_kinds,
@@ -91,13 +93,6 @@ def in_order(x: Native) -> Native:
     return torch.where(torch.isnan(x), greatest, keys)
 
 
-def _is_without_nan(x: Native) -> bool:
-    """Whether floats are known to be without NaN."""
-    if not (x.dtype.is_floating_point and can_be_read(x)):
-        return False
-    return not x.numel() or not math.isnan(torch.amax(x.detach()).item())
-
-
 def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Native | None = None) -> Native:
     if x1.ndim != 1:
         raise ValueError("x1 must have one axis")
@@ -109,12 +104,23 @@ def searchsorted(x1: Native, x2: Native, /, *, side: str = "left", sorter: Nativ
         if can_be_read(order) and order.numel() and not 0 <= int(order.min()) <= int(order.max()) < x1.numel():
             raise ValueError("sorter does not fit")
         x1 = x1[order]
-    x1, x2 = promoted(x1, x2)
+    if x1.dtype is not x2.dtype:
+        x1, x2 = promoted(x1, x2)
     require_kinds("biuf", x1)
-    if _is_without_nan(x1[-1:]) and _is_without_nan(x2):  # the first is sorted
+    # Where none of the sorted numbers is NaN, PyTorch looks up NaN as the greatest, too.
+    if x1.dtype.is_floating_point and can_be_read(x1) and not (x1.shape[0] and math.isnan(x1[-1].item())):
         return torch.searchsorted(x1.contiguous(), x2.contiguous(), side=side)
     keys, sought = in_order(x1), in_order(x2)
     return torch.searchsorted(keys.contiguous(), sought.contiguous(), side=side)
+
+
+def _counted(places: Native, weights: Native | None, minlength: int) -> Native:
+    """By NumPy, in a tenth of the time."""
+    values = None if weights is None else weights.to(torch.float64).numpy(force=True)
+    try:
+        return torch.from_numpy(np.bincount(places.numpy(force=True), values, minlength))
+    except ValueError:
+        raise ValueError("x must not be negative") from None
 
 
 def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, length: int | None = None) -> Native:
@@ -124,6 +130,8 @@ def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, le
     if weights is not None:
         require_kinds("biuf", weights)
     places = x.to(torch.int64) if x.dtype is torch.bool else indices(x)
+    if length is None and can_be_read(x) and (weights is None or (can_be_read(weights) and not is_recorded(weights))):
+        return _counted(places, weights, minlength)
     if length is None:
         if is_traced(x):
             raise errors.unknown_length("bincount")

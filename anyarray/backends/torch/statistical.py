@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from anyarray.backends.torch._hooks import is_replaced
 from anyarray.backends.torch._kernel import (
     KIND,
     SUMMED,
@@ -19,6 +20,7 @@ from anyarray.backends.torch._kernel import (
     cast,
     directly,
     inexact,
+    is_recorded,
     ordered,
     require_kinds,
     restored,
@@ -31,6 +33,9 @@ from anyarray.backends.torch.elementwise import root_of_sum
 
 __all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
 
+_FLOATS = frozenset({torch.float32, torch.float64})
+_FEW = 1000
+"""Elements up to which PyTorch's own variance, which has one pass, takes less time."""
 _WIDE = frozenset({torch.float32, torch.float64, torch.complex64, torch.complex128, torch.int64})
 
 
@@ -111,17 +116,24 @@ directly(mean, torch.mean, _WIDE - {torch.int64}, options=("axis", "keepdims"))
 
 
 def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Native:
-    (x,) = inexact(x)
+    if x.dtype not in _FLOATS:
+        (x,) = inexact(x)
     dtype = x.dtype
-    if dtype.itemsize == 2:
+    is_narrow = dtype.itemsize == 2
+    if is_narrow:
         x = x.to(torch.float32)
     axes = axes_within(axis, x.ndim)
     count = size_along(x, axes)
+    if x.dtype in _FLOATS and not is_narrow and axes and count > correction and x.numel() <= _FEW:
+        return torch.var(x, axes, correction=correction, keepdim=keepdims)
     centred = x - torch.mean(x, axes, True) if axes else x - x
-    squares = torch.real(centred * torch.conj(centred)) if x.is_complex() else centred * centred
+    if x.is_complex():
+        squares = torch.real(centred * torch.conj(centred))
+    else:
+        squares = centred * centred if is_replaced(centred) or is_recorded(centred) else centred.square_()
     total = torch.sum(squares, axes, keepdims) if axes else squares
     variance = total / (count - correction if count > correction else math.nan)
-    return variance.to(dtype) if dtype.itemsize == 2 else variance
+    return variance.to(dtype) if is_narrow else variance
 
 
 def var(x: Native, /, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Native:
