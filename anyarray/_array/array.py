@@ -1059,7 +1059,7 @@ def _value_to_write(value: Any) -> Any:
 
     Lists and tuples are converted by `np.asarray`.
     """
-    if isinstance(value, (list, tuple, int, float, complex)):
+    if isinstance(value, (list, tuple, range, int, float, complex)):
         value = np.asarray(value)
     return dispatch.as_array("setitem", "value", value)
 

@@ -140,7 +140,8 @@ def of_theirs(
 
     `function` takes all other arguments, and gives the same there. A compiled function of ours that takes the same
     arguments comes first. Without `theirs` the call is one of ndarray's method of that name. `variant` is "d" if
-    numbers are drawn, which stay numbers, "l" if ours takes lists alone, and "u" for a ufunc.
+    numbers are drawn, which stay numbers, "l" if ours takes lists alone, "o" if ours alone is called, and "u" for a
+    ufunc.
     """
     if speedups is None:
         return function
