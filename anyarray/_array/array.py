@@ -973,13 +973,16 @@ for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
     ("__float__", "float"), ("__index__", "index"), ("__hash__", "hash"), ("item", "item"), ("ravel", "ravel"),
-    ("reshape", "reshape"), ("__complex__", "complex"),
+    ("reshape", "reshape"), ("__complex__", "complex"), ("__len__", "len"), ("__format__", "format"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _method in methods.OF_NDARRAY.split():
     setattr(Array, _method, compiled.of_theirs(getattr(Array, _method), None))
-for _attribute in ("T", "mT"):
-    setattr(Array, _attribute, property(fast_path("transpose")(vars(Array)[_attribute].fget)))
+for _attribute, _kind in (
+    ("T", "transpose"), ("mT", "transpose"), ("shape", "shape"), ("ndim", "ndim"), ("size", "size"), ("dtype", "dtype"),
+):  # fmt: skip
+    _property = vars(Array)[_attribute]
+    setattr(Array, _attribute, property(fast_path(_kind)(_property.fget), _property.fset))
 for _lacking in other_names.missing_attributes(Array):
     setattr(Array, _lacking.name, _lacking)
 registry.adopt_everywhere(Array, protocols.as_native_of, protocols.wrap_from)
@@ -1064,7 +1067,7 @@ def _value_to_write(value: Any) -> Any:
 
     Lists and tuples are converted by `np.asarray`.
     """
-    if isinstance(value, (list, tuple, int, float, complex)):
+    if isinstance(value, (list, tuple, range, int, float, complex)):
         value = np.asarray(value)
     return dispatch.as_array("setitem", "value", value)
 

@@ -106,7 +106,8 @@ def fast_path(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
     Its kind names the compiled path: getitem, setitem, divmod, ufunc, transpose, ravel, reshape, copy, array, iter,
-    bool, int, float, index, hash or item, which are methods of Array, or fill, fill_like, arange, asarray, from_dlpack,
+    bool, int, float, complex, index, hash, item, len, format, shape, ndim, size or dtype, which are methods and
+    attributes of Array, or fill, fill_like, arange, asarray, from_dlpack,
     astype or result_type. It takes options by position as `by_position` says.
     """
 
@@ -140,7 +141,8 @@ def of_theirs(
 
     `function` takes all other arguments, and gives the same there. A compiled function of ours that takes the same
     arguments comes first. Without `theirs` the call is one of ndarray's method of that name. `variant` is "d" if
-    numbers are drawn, which stay numbers, "l" if ours takes lists alone, and "u" for a ufunc.
+    numbers are drawn, which stay numbers, "l" if ours takes lists alone, "o" if ours alone is called, and "u" for a
+    ufunc.
     """
     if speedups is None:
         return function

@@ -125,7 +125,7 @@ def array(
         if dtype is None and not ndmin and type(object) is list:  # the common call
             return xp.asarray(object)
         result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
-    except errors.ArgumentTypeError:
+    except (errors.ArgumentTypeError, errors.ArgumentOverflowError):
         return _numpys_own(object, dtype, ndmin)
     if ndmin > result.ndim:
         result = xp.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)

@@ -18,6 +18,7 @@ from collections.abc import Sequence
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base.dtypes import DTypeLike
+from anyarray._call import compiled
 from anyarray._call.dispatch import dispatch
 
 __all__ = [
@@ -217,3 +218,7 @@ def var(
     Source: array API 2025.12, statistical_functions.var.
     """
     ...
+
+
+for _name in ("mean", "prod", "std", "sum", "var"):  # whose first options have the order of NumPy's methods
+    setattr(Array, _name, compiled.of_theirs(getattr(Array, _name), None, globals()[_name], "o"))

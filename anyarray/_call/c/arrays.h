@@ -131,6 +131,9 @@ PyObject *fall_back(void);
 /* The native dtype of a native array on `home`: a new reference, or NULL with an exception. */
 PyObject *dtype_of(PyObject *home, PyObject *native);
 
+/* Lets the memory of Arrays that nobody has be used for the next. */
+void use_free_arrays(void);
+
 /* A new Array; steals the reference to the native array. NULL with an exception. */
 PyObject *wrap(PyObject *native, PyObject *home);
 

@@ -7,6 +7,7 @@ errors. Repeated here:
 - the dtypes that take a Python scalar: `_array.array._EXACT_KINDS` (takes_python_scalar). */
 
 #include "arrays.h"
+#include "conversion.h"
 #include "dtypes.h"
 #include "exposure.h"
 #include "fast_paths.h"
@@ -14,8 +15,8 @@ errors. Repeated here:
 #include "recording.h"
 #include "scalars.h"
 
-/* What is written to an ndarray: a Python scalar, or a scalar or an ndarray of NumPy, of the same home if it is an
-Array's. Its dtype is the same, or NumPy casts it safely.
+/* What is written to an ndarray: a Python scalar, a list or a tuple of numbers, or a scalar or an ndarray of NumPy, of the
+same home if it is an Array's. Its dtype is the same, or NumPy casts it safely.
 
 A new reference; NULL without an exception if Python must look at the value. */
 static PyObject *
@@ -24,6 +25,12 @@ native_value(PyObject *value, PyArrayObject *to, PyObject *home)
     int typenum = PyArray_TYPE(to), own;
     if (is_python_scalar(value)) {
         return takes_python_scalar(typenum, value) ? Py_NewRef(value) : NULL;
+    }
+    if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) { /* as of x[i] = a, b */
+        PyObject *array = home == config.numpy_home ? array_of_nest(value, NULL) : NULL;
+        PyObject *numbers = array == NULL ? NULL : native_value(array, to, home);
+        Py_XDECREF(array);
+        return numbers;
     }
     PyObject *native = !is_array(value) ? value : home_of(value) == home ? native_of(value) : NULL;
     if (native == NULL) {

@@ -227,6 +227,8 @@ find_fast_path(const char *kind)
         {"divmod", fast_divmod},     {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
         {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
         {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
+        {"shape", fast_shape},       {"ndim", fast_ndim},         {"size", fast_size},
+        {"len", fast_len},           {"dtype", fast_dtype},       {"format", fast_format},
         {"theirs", fast_theirs},      {"complex", fast_complex},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

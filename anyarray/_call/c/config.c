@@ -5,6 +5,7 @@ A limit that Python and C share is told here, so that it is written in Python al
 the exception, as memory is allocated before `configure` is called. */
 
 #include "config.h"
+#include "arrays.h"
 #include <structmember.h>
 
 Config config;
@@ -95,6 +96,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         Py_INCREF(held[i]);
     }
     config = read;
+    use_free_arrays();
     Py_RETURN_NONE;
 }
 

@@ -162,7 +162,7 @@ numbers_of(PyObject *nest, int typenum, PyTypeObject *type, int ndim, npy_intp *
 }
 
 /* `asarray` of a Python number, or of a nest of lists and tuples of numbers or of Arrays of no axes. */
-static PyObject *
+PyObject *
 array_of_nest(PyObject *nest, PyObject *dtype)
 {
     npy_intp shape[MAX_NDIM], nbytes = sizeof(npy_int64);

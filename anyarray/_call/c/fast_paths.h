@@ -16,6 +16,7 @@ FastPath fast_iter;                                                /* iteration.
 FastPath fast_transpose, fast_reshape, fast_ravel, fast_array;     /* views.c */
 FastPath fast_fill, fast_fill_like, fast_arange;                   /* creation.c */
 FastPath fast_asarray, fast_from_dlpack, fast_astype, fast_copy;   /* conversion.c */
+FastPath fast_shape, fast_ndim, fast_size, fast_len, fast_dtype, fast_format; /* attributes.c */
 FastPath fast_theirs;                                              /* theirs.c */
 FastPath fast_result_type;                                         /* dtypes.c */
 FastPath fast_bool, fast_int, fast_float, fast_index, fast_item, fast_hash, fast_complex; /* scalars.c */

@@ -229,7 +229,8 @@ operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs)
     if (call->operation != NULL) {
         result = apply_operator(call->operation, natives);
     }
-    else if (PyTypeNum_ISFLOAT(typenum) || (PyLong_CheckExact(natives[1]) && _PyLong_Sign(natives[1]) >= 0)) {
+    else if (is_python_scalar(natives[1])
+             && (PyTypeNum_ISFLOAT(typenum) || (PyLong_CheckExact(natives[1]) && PyLong_AsLong(natives[1]) >= 0))) {
         result = PyNumber_Power(natives[0], natives[1], Py_None);
     }
     if (result == NULL || scalar_typenum(Py_TYPE(result)) < 0) {

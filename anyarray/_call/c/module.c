@@ -38,6 +38,7 @@ top of each file:
     views           x.T, np.asarray(x)
     creation        zeros and the like, arange
     conversion      asarray, astype, copy
+    attributes      x.shape and the like, len
     theirs          NumPy's own functions */
 
 #define IMPORTS_NUMPY

@@ -27,12 +27,21 @@ typedef struct {
     PyObject *arrays[MOST_GIVEN], *natives[MOST_GIVEN]; /* those of ndarrays; borrowed references */
     int noted;
     int has_nest;       /* whether a list or a tuple was given */
+    int has_others;     /* whether an ndarray of what no other library has was given, which its owner may write to */
     npy_intp count;     /* Arrays */
     npy_intp elements;  /* of Arrays and of nests */
     double asked;       /* elements of the greatest shape that may have been given */
 } Given;
 
 static PyObject *native_argument(PyObject *value, Given *given, int depth);
+
+/* Whether an ndarray is of what no other library has: text, dates. */
+static int
+is_others(PyArrayObject *array)
+{
+    int typenum = PyArray_TYPE(array);
+    return typenum == NPY_DATETIME || typenum == NPY_TIMEDELTA || PyTypeNum_ISSTRING(typenum);
+}
 
 /* The ndarray or the scalar of an Array: a new reference, or NULL without an exception if its home is another, or its memory
 is recorded. */
@@ -69,7 +78,7 @@ native_nest(PyObject *nest, Given *given, int depth)
 {
     Py_ssize_t length = PySequence_Fast_GET_SIZE(nest);
     PyObject *result = NULL;
-    double product = 1;
+    double product = depth == 0 && PyTuple_CheckExact(nest) ? 1 : 0;
     if (depth == DEEPEST || given->elements + length >= config.large) {
         return NULL;
     }
@@ -82,7 +91,11 @@ native_nest(PyObject *nest, Given *given, int depth)
             return NULL;
         }
         given->elements++;
-        product *= PyLong_CheckExact(native) ? PyLong_AsDouble(native) : 0;
+        if (depth == 0 && PyTuple_CheckExact(nest) && product > 0) { /* it may be a shape */
+            double length = PyLong_CheckExact(native) ? PyLong_AsDouble(native) : 0;
+            product *= length == -1 && PyErr_Occurred() ? 0 : length; /* NumPy says what is wrong */
+            PyErr_Clear();
+        }
         if (result == NULL && native != one) {
             result = PyList_CheckExact(nest) ? PyList_GetSlice(nest, 0, length) : PyTuple_New(length);
             if (result == NULL || PySequence_Fast_GET_SIZE(result) != length) {
@@ -118,12 +131,25 @@ native_argument(PyObject *value, Given *given, int depth)
         return native_of_given(value, given);
     }
     if (type == &PyLong_Type) {
-        double count = PyLong_AsDouble(value);
-        given->asked = count > given->asked ? count : given->asked;
-        return count == -1 && PyErr_Occurred() ? NULL : Py_NewRef(value);
+        if (depth == 0) { /* it may be a count */
+            double count = PyLong_AsDouble(value);
+            if (count == -1 && PyErr_Occurred()) {
+                return NULL;
+            }
+            given->asked = count > given->asked ? count : given->asked;
+        }
+        return Py_NewRef(value);
     }
     if (type == &PyFloat_Type || type == &PyBool_Type || value == Py_None || type == &PyUnicode_Type || type == &PyComplex_Type
         || type == &PySlice_Type || value == Py_Ellipsis || scalar_typenum(type) >= 0 || PyArray_DescrCheck(value)) {
+        return Py_NewRef(value);
+    }
+    if (type == &PyArray_Type && is_others((PyArrayObject *)value)) {
+        given->has_others = 1;
+        given->elements += PyArray_SIZE((PyArrayObject *)value);
+        return Py_NewRef(value);
+    }
+    if (type == &PyBytes_Type || (PyArray_IsScalar(value, Generic) && !PyArray_IsScalar(value, Void))) {
         return Py_NewRef(value);
     }
     if (type == &PyList_Type || type == &PyTuple_Type) {
@@ -151,8 +177,10 @@ given_back(PyObject *result, const Given *given, int wraps_scalars, int depth)
         if (!has_known_dtype(config.numpy_home, array)) {
             return is_standard(PyArray_DESCR(array)) ? NULL : Py_NewRef(result); /* of what no other library has */
         }
-        PyObject *wrapped = wrap(Py_NewRef(result), config.numpy_home);
-        if (wrapped != NULL && !PyArray_ISWRITEABLE(array)) {
+        PyObject *own = given->has_others && PyArray_BASE(array) != NULL ? PyArray_NewCopy(array, NPY_KEEPORDER)
+                                                                          : Py_NewRef(result);
+        PyObject *wrapped = own == NULL ? NULL : wrap(own, config.numpy_home);
+        if (wrapped != NULL && !PyArray_ISWRITEABLE((PyArrayObject *)own)) {
             swap_slot(wrapped, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL in a new Array */
         }
         return wrapped;
@@ -195,7 +223,7 @@ static int
 runs_in_numpy(Call *call, const Given *given)
 {
     int by_size = 0;
-    if (given->elements >= config.large || (given->asked >= (double)config.large && call->variant != 'd')
+    if (given->elements >= config.large || (given->asked >= (double)config.large && call->variant != 'd' && given->count == 0)
         || !has_standard_defaults() || decisions_are_recorded()) {
         return 0;
     }
@@ -287,7 +315,7 @@ fast_theirs(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
             return result;
         }
     }
-    return call_theirs(call, args, nargs, kwnames);
+    return call->variant == 'o' ? NULL : call_theirs(call, args, nargs, kwnames);
 }
 
 typedef struct {
