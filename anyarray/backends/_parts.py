@@ -134,6 +134,14 @@ def along(function: Callable[[Host], R], x: Host, axis: int) -> R:
     return mapped(lambda part: function(x[(*before, part)]), x.shape[other], other)
 
 
+def of_elements(function: Callable[[Host], Host], x: Host) -> Host:
+    """`function(x)`, which treats each element apart."""
+    if x.size < MANY or _most_threads < 2:
+        return function(x)
+    flat = x.reshape(-1)
+    return mapped(lambda part: function(flat[part]), flat.size, 0).reshape(x.shape)
+
+
 def of_each(function: Callable[..., R]) -> Callable[..., R]:
     """A function of matrices, or of stacks of them.
 
@@ -150,6 +158,11 @@ def of_each(function: Callable[..., R]) -> Callable[..., R]:
 
 
 _SMALL_MATRIX: Final = 64 * 64
+"""The most elements of a matrix of which two threads treat a stack sooner than LAPACK does.
+
+Measured: `inv` and `solve` of 32 x 32 to 96 x 96 gain 1.4 to 1.7 times and lose a tenth from
+128 x 128 on, `eigh` and `svd` of 32 x 32 gain 1.4 times and lose up to a sixth from 64 x 64 on.
+"""
 
 
 def apart(x: Host, axis: int) -> int | None:

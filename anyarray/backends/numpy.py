@@ -917,6 +917,16 @@ def searchsorted(
     return _ordering.searchsorted(x1, x2, side, None if sorter is None else dtypes.signed(sorter))
 
 
+def interp(
+    x: Native, xp: Native, fp: Native, left: Any = None, right: Any = None, period: float | None = None
+) -> Native:
+    if period is not None or np.size(x) < _parts.MANY:
+        return np.interp(x, xp, fp, left, right, period)
+    # What each part would convert.
+    xp, fp = np.ascontiguousarray(xp, np.float64), np.ascontiguousarray(fp, np.result_type(fp, np.float64))
+    return _parts.of_elements(lambda part: np.interp(part, xp, fp, left, right), x)
+
+
 def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, length: int | None = None) -> Native:
     x = dtypes.signed(x)
     if length is None:
@@ -1027,8 +1037,11 @@ def matmul(x1: Native, x2: Native, /) -> Native:
 
     NumPy multiplies integers in a loop: of two of 300 x 300 that took 24 times as long.
     """
-    are_integers = {x1.dtype.kind, x2.dtype.kind} in ({"i"}, {"u"}, {"i", "u"})
-    if not are_integers or x1.ndim < 2 or x2.ndim < 2 or x2.shape[-1] < _BROAD or x1.shape[-1] != x2.shape[-2]:
+    are_integers = x1.dtype.kind in "iu" and x2.dtype.kind in "iu"
+    if not are_integers or x1.ndim < 2 or x2.ndim < 2 or x1.shape[-1] != x2.shape[-2] or not x1.size:
+        return np.matmul(x1, x2)
+    products = builtins.max(x1.size * x2.shape[-1], x2.size * x1.shape[-2])
+    if products < _FEW_PRODUCTS + x1.size + x2.size + products // x1.shape[-1]:
         return np.matmul(x1, x2)
     most = [builtins.max(builtins.abs(int(x.min(initial=0))), builtins.abs(int(x.max(initial=0)))) for x in (x1, x2)]
     if x1.shape[-1] * most[0] * most[1] >= 1 << 53:
@@ -1037,8 +1050,12 @@ def matmul(x1: Native, x2: Native, /) -> Native:
     return product.astype(np.int64).astype(np.result_type(x1, x2), copy=False)
 
 
-_BROAD: Final = 16
-"""Columns from which on integers are multiplied by BLAS."""
+_FEW_PRODUCTS: Final = 1 << 14
+"""The most products of integers that NumPy's loop computes in no more time than BLAS.
+
+Of one it takes 0.65 ns, about as long as converting an element to float64 and back; the calls for BLAS take 8 us.
+Measured of 2 to 10^5 rows and 1 to 300 columns.
+"""
 
 _cross, _tensordot = direct(np.cross), direct(np.tensordot)
 

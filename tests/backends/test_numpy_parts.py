@@ -133,3 +133,27 @@ def test_products_of_integers_wrap_around_as_numpys(first: str, second: str, mos
     np.testing.assert_array_equal(np.asarray(x @ y), a @ b)
     np.testing.assert_array_equal(np.asarray(xp.tensordot(x[0], y, axes=1)), a[0] @ b)
     assert np.asarray(x @ y).dtype == (a @ b).dtype
+
+
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(100, 100, 4), (4000, 8, 3), (0, 100, 100), (100, 0, 100)])
+@pytest.mark.parametrize("dtype", ["int64", "uint8"])
+def test_products_of_integers_with_few_columns_or_none_are_numpys(
+    rows: int, inner: int, columns: int, dtype: str
+) -> None:
+    a, b = of_axis((rows, inner), dtype), of_axis((inner, columns), dtype)
+    found = np.asarray(xp.asarray(a) @ xp.asarray(b))
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(found, a @ b)
+
+
+@pytest.mark.parametrize("points", ["int32", "float32", "float64"])
+@pytest.mark.parametrize("options", [{}, {"left": -9.0, "right": 9.0}, {"period": 7.5}])
+def test_interpolation_at_many_points_has_numpys_bits(points: str, options: dict[str, float]) -> None:
+    at = of_axis((40, 1000))
+    at[3, 7] = np.nan
+    table = np.arange(-90, 90).astype(points)
+    for values in (of_axis((180,)), of_axis((180,)) + 1j, np.arange(180)):
+        expected = np.interp(at, table, values, **options)
+        found = xp.interp(xp.asarray(at), xp.asarray(table), xp.asarray(values), **options)
+        assert np.asarray(found).dtype == expected.dtype
+        np.testing.assert_array_equal(np.asarray(found), expected)
