@@ -520,7 +520,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
         elif decision.home is body_globals["NUMPY"] and not decision.has_moved:
             result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
-            result = _decided(result) if decision.misses else result
+            result = _decided(result) if automatic.misses(decision) else result
         else:
             result = _call_on(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]

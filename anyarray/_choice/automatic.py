@@ -167,12 +167,6 @@ class Decision:
         """Whether it runs on another home than that of its inputs."""
         return self.home is not self.stay
 
-    @property
-    def misses(self) -> bool:
-        """Whether the call itself would take less time elsewhere."""
-        here = self.alone.get(self.home.backend.name)
-        return here is not None and min(self.alone.values()) < here
-
     def credit(self, results: Iterable[Any]) -> None:
         """Let the results inherit the account."""
         if self.account is not None:
@@ -308,6 +302,12 @@ def note_host_read(array: Any) -> None:
         nbytes = math.prod(home.shape_of(array._value)) * home.dtype(array._value).itemsize
         took = known.bringing(home.backend.name, NUMPY, nbytes)
         account.pool[HOST_READS] = account.pool.get(HOST_READS, 0.0) + took
+
+
+def misses(decision: Decision) -> bool:
+    """Whether the call itself would take less time elsewhere."""
+    here = decision.alone.get(decision.home.backend.name)
+    return here is not None and min(decision.alone.values()) < here
 
 
 def shapes_of(arrays: Sequence[Any]) -> tuple[Shape, ...]:

@@ -309,7 +309,11 @@ np.lib.stride_tricks.as_strided(m, (3, 2), m.T.strides)
 
 
 @pytest.mark.parametrize("expression", [*COMPLEX.split("\n"), *OPTIONS.split("\n")])
-def test_an_expression_of_options_and_complex_numbers_gives_what_numpy_gives(expression: str) -> None:
+def test_an_expression_of_options_and_complex_numbers_gives_what_numpy_gives(
+    expression: str, backend: xp.Backend
+) -> None:
+    if "as_strided" in expression and backend.library in ("cupy", "torch"):
+        pytest.skip("as_strided is refused there")
     if expression:
         assert_same(evaluated(expression, anyarray.numpy), evaluated(expression, numpy))
 
