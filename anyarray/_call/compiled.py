@@ -131,7 +131,7 @@ class _Called:
         return self._call(*args, **kwargs)
 
 
-Called: Any = _Called if speedups is None else speedups.Called
+Called: Any = getattr(speedups, "Called", _Called)
 
 
 def of_theirs(
