@@ -889,3 +889,22 @@ def test_the_bodies_alone_pass_the_tests_of_arrays_operators_and_scalars() -> No
         check=False,
     )
     assert done.returncode == 0, done.stdout[-3000:]
+
+
+SLOTS: Final = {slot for cls in xp.Array.__mro__ for slot in vars(cls).get("__slots__", ())} - {"__weakref__"}
+
+
+@pytest.mark.parametrize("slot", sorted(SLOTS))
+def test_what_an_array_holds_is_freed_with_it(slot: str) -> None:
+    """Compiled code frees Arrays, and has to know all slots."""
+
+    class Held: ...
+
+    array, held = xp.asarray([1.0, 2.0]) + 1, Held()
+    found = weakref.ref(held)
+    setattr(array, slot, held)
+    del held
+    assert found() is not None
+    del array
+    gc.collect()
+    assert found() is None

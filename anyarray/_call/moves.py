@@ -117,7 +117,7 @@ def moved(
         return None
     decision = whole_chains.decide(chain, here.candidates)
     there = decision.home.backend
-    if not decision.has_moved or not _is_worth(told, chain, decision):
+    if not decision.has_moved or not _is_worth(told, chain, decision, here.candidates):
         return None
     seconds = learning.clock()
     values: tuple[NDArray, ...] | None = _tried(chain, there.name, lambda: _values_on(told, decision.home))
@@ -154,7 +154,7 @@ PARTS: Final = 16
 """The part of a chain that is timed on a backend before all of it moves there."""
 
 
-def _is_worth(told: _Told, chain: Chain, decision: Decision) -> bool:
+def _is_worth(told: _Told, chain: Chain, decision: Decision, candidates: tuple[str, ...] | None) -> bool:
     """Whether a chain moves after a part of it was timed there."""
     name, length = decision.home.backend.name, told.shape[0] // PARTS
     if whole_chains.is_tried(chain, name):
@@ -173,4 +173,4 @@ def _is_worth(told: _Told, chain: Chain, decision: Decision) -> bool:
     if seconds is None:
         return False
     whole_chains.note(chain, name, seconds / max(whole_chains.seconds_of(its, name), 1e-9))
-    return whole_chains.decide(chain).home is decision.home
+    return whole_chains.decide(chain, candidates).home is decision.home

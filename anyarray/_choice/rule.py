@@ -16,7 +16,8 @@ TWICE: Final = 2.0
 LEFT: Final = 3 / 4
 """A call pays alone if elsewhere, with its price, it takes at most this part of the time here: a margin for error.
 
-With the return of the result at most all of it."""
+With the return of the result at most all of it.
+"""
 
 
 LEAST: Final = math.ulp(0.0)
