@@ -24,12 +24,12 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray.__main__ import main
+from anyarray._base import callers
 from anyarray._calibration import calibration, cells
 from anyarray._choice import automatic, choice, cost, profile
 from anyarray._choice import machine as _machine
 from anyarray._cli import bench, calibrate
 from anyarray._cli.experiments import EXPERIMENTS
-from anyarray._memory import transfer
 from anyarray._registry import libraries
 
 LAW: Final = [1e-6, 100.0, 1.0, 0.5, 1e6, 1.1]
@@ -149,7 +149,7 @@ LINES: Final[dict[str, Callable[[], Any]]] = {
 @pytest.mark.parametrize("call", LINES.values(), ids=LINES)
 def test_the_warning_names_the_line_of_the_user(file: Path, call: Callable[[], Any]) -> None:
     file.write_text("nothing")
-    outside = transfer.SKIPPED_FILES
+    outside = callers.SKIPPED_FILES
     with pytest.warns(xp.ProfileWarning) as caught:
         call()
     assert caught[0].filename == __file__

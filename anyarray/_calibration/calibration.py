@@ -14,10 +14,8 @@ laws; an interrupted run keeps what it measured.
 from __future__ import annotations
 
 import contextlib
-import errno
 import getpass
 import math
-import os
 import statistics
 import subprocess
 import sys
@@ -30,6 +28,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray._base import files
 from anyarray._calibration import cells as _cells
 from anyarray._calibration.cells import FUSED, Cell
 from anyarray._calibration.fitting import Point, fitted
@@ -427,8 +426,7 @@ LOOK: Final = 0.2
 def alone(tell: Callable[[str], None]) -> Generator[None]:
     """Hold the lock of calibrations of this user on this machine.
 
-    Others wait, and say so by `tell`: they would take the cores from each other unnoticed. The system releases the lock
-    when the process ends.
+    Others wait, and say so by `tell`: they would take the cores from each other unnoticed.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -437,31 +435,11 @@ def alone(tell: Callable[[str], None]) -> Generator[None]:
         except (OSError, KeyError, ImportError):
             pass  # no such folder, or no name, which Windows may have to import: nobody is kept out
         else:
-            if not _is_locked(lock.fileno()):
+            if not files.is_locked(lock.fileno()):
                 tell(WAITING)
-                while not _is_locked(lock.fileno()):
+                while not files.is_locked(lock.fileno()):
                     time.sleep(LOOK)
         yield
-
-
-def _is_locked(descriptor: int) -> bool:
-    """Whether this process holds the lock of a file now.
-
-    True, too, where files cannot be locked.
-    """
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
-    return True
 
 
 def prepared(names: Sequence[str] | None = None) -> Calibration:

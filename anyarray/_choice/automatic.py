@@ -20,13 +20,12 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 
-from anyarray._base import errors
+from anyarray._base import callers, errors
 from anyarray._base.dtypes import DType
 from anyarray._choice import accounts, cost, learning, machine, prices
 from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
@@ -89,7 +88,7 @@ def _load_model() -> cost.Model | None:
     try:
         loaded = profile.find()
     except profile.UnusableError as error:
-        warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=_outside())
+        callers.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning)
         return None
     state.is_hint_done = loaded is not None or profile.is_off()
     if loaded is None:
@@ -98,17 +97,8 @@ def _load_model() -> cost.Model | None:
     learning.load(file)
     if found.added:
         # A log line, no warning: the profile is valid for the backends that it has.
-        log(f"anyarray: no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
+        callers.log(f"no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
     return machine.without(found, [name for name in found.backends if not machine.may_be_usable(name)])
-
-
-def _outside() -> int:
-    """The `stacklevel` for a warning of the caller to name the user's line."""
-    # From Python 3.12 on `warnings.warn` has `skip_file_prefixes` for this.
-    the_user_s, frame, level = transfer.user_frame(), sys._getframe(1), 1
-    while frame is not the_user_s and frame.f_back is not None:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def hint_at_calibrate() -> None:
@@ -121,13 +111,7 @@ def hint_at_calibrate() -> None:
         return
     state.is_hint_done = True
     if any(library.is_installed for library in libraries.libraries().values() if library.name != NUMPY):
-        log(f"anyarray: calls run where their arrays are, as this machine is not measured. {CURE}")
-
-
-def log(line: str) -> None:
-    import logging  # 5 ms, so not at `import anyarray`
-
-    logging.getLogger("anyarray").warning(line)
+        callers.log(f"calls run where their arrays are, as this machine is not measured. {CURE}")
 
 
 @dataclass(eq=False)
@@ -217,11 +201,7 @@ class OutOfMemoryWarning(RuntimeWarning):
 
 
 def warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
-    warnings.warn(
-        f"{function}: {there} is out of memory, so the call is repeated on {instead}",
-        OutOfMemoryWarning,
-        stacklevel=_outside(),
-    )
+    callers.warn(f"{function}: {there} is out of memory, so the call is repeated on {instead}", OutOfMemoryWarning)
 
 
 def learn(prediction: Prediction, name: str, seconds: float) -> None:

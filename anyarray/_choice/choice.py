@@ -20,13 +20,12 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
-from anyarray._base import errors
+from anyarray._base import callers, errors
 from anyarray._base.blocks import within
 from anyarray._base.settings import OPENERS, SUSPENDS, Change, Holding, Layers, Setting
 from anyarray._choice import automatic, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._choice.whole_functions import WholeFunction
-from anyarray._memory import transfer
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
 from anyarray._registry.registry import Backend
@@ -464,7 +463,7 @@ def decision_about_function(
 
 def _record(found: Decision, choice: Choice) -> None:
     if choice.records:
-        frame = transfer.user_frame()
+        frame = callers.user_frame()
         found.where = frame.f_code.co_filename, frame.f_lineno
         for record in choice.records:
             record.append(found)

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from anyarray._base import files
+
 if TYPE_CHECKING:
     from anyarray._choice.cost import Call
 
@@ -147,6 +149,6 @@ def save() -> None:
     rows = [[*key, size, round(min(times), 4)] for key, by in _ratios.items() for size, times in by.items()]
     with contextlib.suppress(OSError):  # a folder that cannot be written, or no room: the next program learns again
         file = _beside(profile)
-        temporary = file.with_name(f"{file.name}.{os.getpid()}")
-        temporary.write_text(json.dumps({"of": _digest(profile), "ratios": rows}))
-        os.replace(temporary, file)
+        with files.temporary(file) as temporary:
+            temporary.write_text(json.dumps({"of": _digest(profile), "ratios": rows}))
+            os.replace(temporary, file)

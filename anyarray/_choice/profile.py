@@ -21,7 +21,7 @@ from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from anyarray._base import processor
+from anyarray._base import files, processor
 from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
 from anyarray._registry import libraries as _libraries
@@ -88,34 +88,15 @@ def _digest(of: Mapping[str, Any]) -> str:
 @functools.cache
 def machine() -> dict[str, Any]:
     """What identifies this machine; imports no library."""
-    accelerators = sorted(f"{one} {_model(one)}".strip() for one in Path("/proc/driver/nvidia/gpus").glob("*"))
+    accelerators = processor.accelerators()
     return {
         "system": platform.system(),
-        "processor": _processor(),
+        "processor": processor.model(),
         "cores": processor.cores(),
         "accelerators": accelerators,
         # Without accelerators it does not matter, and is often set to keep a library from looking for them.
         "hidden": os.environ.get("CUDA_VISIBLE_DEVICES") if accelerators else None,
     }
-
-
-def _model(accelerator: Path) -> str:
-    """The model name of an accelerator, or ""."""
-    try:
-        lines = (accelerator / "information").read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Model:")), "")
-
-
-def _processor() -> str:
-    """The processor's model; `platform` gives only its family on Linux."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    return f"{platform.machine()} {model or platform.processor()}".strip()
 
 
 def versions(names: Iterable[str]) -> dict[str, str | None]:
@@ -175,10 +156,6 @@ def _beside(to: Path) -> Generator[tuple[Path, Path]]:
     Links are followed. The temporary file is removed in the end. Raises UnwritableError for an OSError in the block.
     """
     there = Path(os.path.realpath(to))
-    # Not by `tempfile`, whose files no other user can read: one user may calibrate for others.
-    import secrets  # 5 ms, which who reads a profile is spared
-
-    temporary = there.with_name(f"{there.name}.{secrets.token_hex(4)}.tmp")
     try:
         if there.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
@@ -187,10 +164,8 @@ def _beside(to: Path) -> Generator[tuple[Path, Path]]:
         if not next(folder for folder in there.parents if folder.exists()).is_dir():
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
         there.parent.mkdir(parents=True, exist_ok=True)
-        try:
+        with files.temporary(there) as temporary:
             yield temporary, there
-        finally:
-            temporary.unlink(missing_ok=True)
     except OSError as error:
         raise UnwritableError(
             f"calibrate: the profile cannot be written to {to} ({error.strerror}). Name another file {BY_NAME}"
