@@ -11,6 +11,7 @@ import math
 import tempfile
 import threading
 import time
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -84,15 +85,16 @@ def test_a_program_that_begins_with_explain_uses_the_profile(file: Path) -> None
     assert [one.reason for one in why.decisions] == ["stays on numpy: the fastest"]
 
 
-def test_versions_are_looked_for_only_if_packages_changed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[Any] = []
-    versions = profile.versions
-    monkeypatch.setattr(profile, "versions", lambda names: looked.append(names) or versions(names))
-    assert profile.find() is not None
-    assert not looked
-    changed(file, folders={"elsewhere": 0})
-    assert profile.find() is not None
-    assert looked
+@pytest.mark.parametrize("its", libraries.LIBRARIES)
+def test_the_name_of_a_folder_tells_the_version(its: str) -> None:
+    library = libraries.LIBRARIES[its]
+    found = {one.metadata["Name"].lower(): one.version for one in metadata.distributions()}
+    assert library.version == next((found[one] for one in library.distributions if one in found), None)
+
+
+def test_a_distribution_without_such_a_folder_has_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "_version_in_folders", lambda distribution: None)
+    assert libraries.LIBRARIES["numpy"].version == np.__version__
 
 
 def test_nothing_else_is_left_in_the_folder(file: Path) -> None:
@@ -113,7 +115,7 @@ def test_a_save_that_fails_leaves_the_old_profile(file: Path) -> None:
     [
         ({"format": 0}, f"is of format 0, not {profile.FORMAT}"),
         ({"machine": {"processor": "Z80"}}, "is of another machine"),
-        ({"versions": {"numpy": "0.1"}, "folders": {}}, r"is stale \(numpy 0\.1 is .+ now\)"),
+        ({"versions": {"numpy": "0.1"}}, r"is stale \(numpy 0\.1 is .+ now\)"),
         ({"backends": {}}, r"is broken \(ValueError: numpy is missing\)"),
         ({"backends": [1]}, r"is broken \(AttributeError: .+\)"),
         ({"routes": [{}]}, r"is broken \(KeyError: .+\)"),

@@ -24,7 +24,7 @@ from typing import Any, Final
 from anyarray._base import files, processor
 from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
-from anyarray._registry import libraries as _libraries
+from anyarray._registry.libraries import LIBRARIES, Library, libraries
 
 FORMAT: Final = 6
 """Version of the file format; increased by each incompatible change."""
@@ -100,36 +100,26 @@ def machine() -> dict[str, Any]:
 
 
 def versions(names: Iterable[str]) -> dict[str, str | None]:
-    """The installed versions of libraries, by their names in the registry."""
-    known = _libraries.libraries()
-    return {name: known[name].version if name in known else None for name in names}
+    """The installed versions of our libraries and of those with these names."""
+    rows: dict[str, Library | None] = dict(LIBRARIES)
+    for name in set(names) - rows.keys():  # another distribution brings them; to look for it takes 50 ms
+        rows[name] = libraries().get(name)
+    return {name: None if row is None else row.version for name, row in rows.items()}
 
 
-def _folders() -> dict[str, int]:
-    """When the folders where packages are installed last changed.
-
-    As long as they did not, no library came, went or was upgraded: to look for their versions takes 50 ms.
-    """
-    found: dict[str, int] = {}
-    for folder in sys.path:
-        if folder.endswith(("site-packages", "dist-packages")):
-            with contextlib.suppress(OSError):
-                found[folder] = os.stat(folder).st_mtime_ns
-    return found
-
-
-def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> None:
+def save(measured: Mapping[str, Any], names: Iterable[str], to: Path) -> None:
     """Write what was measured with these libraries; raises UnwritableError.
 
     The file is replaced atomically: a reader sees the old one or the new one.
     """
+    names = list(names)
+    now = versions(names)
     data = {
         "format": FORMAT,
         "machine": machine(),
         "environment": sys.prefix,
-        "versions": versions(libraries),
-        "installed": _installed(),
-        "folders": _folders(),
+        "versions": {name: now[name] for name in names},
+        "installed": [name for name, version in now.items() if version],  # the simulated accelerator has none
         **measured,
     }
     text = json.dumps(data, indent=1)
@@ -240,60 +230,28 @@ def _content(file: Path) -> dict[str, Any] | None:
 def _model_of(file: Path, data: Mapping[str, Any]) -> cost.Model:
     """The model of the content of a file; raises UnusableError."""
     try:
-        is_unchanged = data.get("folders") == _folders() != {}
-        fault = _fault(data, is_unchanged=is_unchanged)
+        now = versions(data["versions"])
+        fault = _fault(data, now)
         if fault is None:
-            found = cost.model_of(data)._replace(added=() if is_unchanged else _added(data))
-            if not (is_unchanged or found.added) and data["environment"] == sys.prefix:
-                _note_folders(file, data)
-            return found
+            was = data.get("installed", now)
+            return cost.model_of(data)._replace(added=tuple(n for n, one in now.items() if one and n not in was))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise _broken(file, error) from error
     raise UnusableError(f"{file} {fault}")
-
-
-def _note_folders(file: Path, data: Mapping[str, Any]) -> None:
-    """Let the next program see at once that the libraries are as they were.
-
-    Another package was installed. The file keeps its time, as what was learned is of that.
-    """
-    with contextlib.suppress(OSError), _beside(file) as (temporary, there):
-        status = file.stat()
-        temporary.write_text(json.dumps({**data, "folders": _folders()}, indent=1))
-        os.utime(temporary, ns=(status.st_atime_ns, status.st_mtime_ns))
-        os.replace(temporary, there)
 
 
 def _broken(file: Path, error: Exception) -> UnusableError:
     return UnusableError(f"{file} is broken ({type(error).__name__}: {str(error)[:LONGEST]})")
 
 
-def _fault(data: Mapping[str, Any], *, is_unchanged: bool) -> str | None:
-    """Why a profile does not apply to this machine; None if it does.
+def _fault(data: Mapping[str, Any], now: Mapping[str, str | None]) -> str | None:
+    """Why a profile does not apply to this machine and these versions.
 
-    Unless the folders of packages are as they were, the versions of the libraries are compared.
+    None if it does.
     """
     if data["format"] != FORMAT:
         return f"is of format {str(repr(data['format']))[:LONGEST]}, not {FORMAT}"
     if data["machine"] != json.loads(json.dumps(machine())):
         return "is of another machine"
-    if is_unchanged:
-        return None
-    now = versions(data["versions"])
     changed = [f"{name} {was} is {now[name]} now" for name, was in data["versions"].items() if now[name] != was]
     return f"is stale ({', '.join(changed)})" if changed else None
-
-
-def _installed() -> list[str]:
-    """The libraries that `calibrate` can measure."""
-    # The simulated accelerator has no version.
-    return [library.name for library in _libraries.libraries().values() if library.is_installed and library.version]
-
-
-def _added(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The libraries that were installed after a profile was made.
-
-    Empty if the profile does not list those that were installed.
-    """
-    was = data.get("installed")
-    return () if was is None else tuple(name for name in _installed() if name not in was)
