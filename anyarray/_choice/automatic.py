@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 import sys
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -31,7 +31,7 @@ from anyarray._choice import accounts, cost, learning, machine, prices
 from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
 from anyarray._choice.cost import NUMPY
 from anyarray._choice.machine import Prediction, state, use
-from anyarray._choice.rule import Offer, Stay, gains, needed, weigh
+from anyarray._choice.rule import Offer, Stay, cheapest, gains, needed, weigh
 from anyarray._memory import transfer
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
@@ -499,26 +499,27 @@ class _Weighing:
 
     def choose(self) -> str:
         """The fastest backend of those that pay; else that of the inputs."""
-        stay, decision = self.stay, self.decision
-        best, least = stay.name, math.inf
+        found = cheapest(
+            self.stay, self.considered(), self.decision.predicted, lambda name: prices.has_dtypes(name, self.dtypes)
+        )
+        if found is None:
+            return self.stay.name
+        self.decision.reason = why_moving(self.stay.name, pays_alone=found[1].pays_alone)
+        return found[0].name
+
+    def considered(self) -> Iterator[Offer]:
+        """The offers of backends that gain enough, which are kept."""
         for name, working in self.allowed.items():
-            if name == stay.name or (name, decision.function) in machine.unable:
-                continue
-            if not prices.has_room(name, self.nbytes):
+            is_unable = name == self.stay.name or (name, self.decision.function) in machine.unable
+            if is_unable or not prices.has_room(name, self.nbytes):
                 continue
             reading = self.call_accounts.reading() if name == NUMPY else 0.0
-            error = self.error(name)
-            if self.candidates is None and not gains(stay, name, self.call.kind, working, reading, error):
-                decision.predicted[name] = working
-                continue
-            offer = self.offer(name, working, reading)
-            self.offers.append(offer)
-            price = weigh(stay, offer)
-            decision.predicted[name] = price.seconds
-            if price.pays and price.seconds < least and prices.has_dtypes(name, self.dtypes):
-                best, least = name, price.seconds
-                decision.reason = why_moving(stay.name, pays_alone=price.pays_alone)
-        return best
+            is_allowed = self.candidates is not None
+            if is_allowed or gains(self.stay, name, self.call.kind, working, reading, self.error(name)):
+                self.offers.append(self.offer(name, working, reading))
+                yield self.offers[-1]
+            else:
+                self.decision.predicted[name] = working
 
     def error(self, name: str) -> float:
         """The factor by which the ratio to the time on a backend may be wrong.

@@ -21,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from anyarray._base import files
+from anyarray._base import environment, files
 
 if TYPE_CHECKING:
     from anyarray._choice.cost import Call
@@ -54,7 +54,7 @@ _state: Final[dict[str, Any]] = {"is_changed": False, "file": None}
 @functools.cache
 def is_on() -> bool:
     """Whether times of what runs correct the predictions."""
-    return os.environ.get(VARIABLE, "").strip() != "off"
+    return not environment.is_off(VARIABLE)
 
 
 def _size(call: Call) -> int:

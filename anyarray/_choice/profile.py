@@ -21,13 +21,15 @@ from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from anyarray._base import files, processor
+from anyarray._base import environment, files, processor
 from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
 from anyarray._registry.libraries import LIBRARIES, Library, libraries
 
 FORMAT: Final = 6
 """Version of the file format; increased by each incompatible change."""
+VARIABLE: Final = "ANYARRAY_PROFILE"
+"""The environment variable that names another file, or turns the profile off."""
 
 
 class UnusableError(Exception):
@@ -38,17 +40,9 @@ class UnwritableError(OSError):
     """A profile cannot be written; the message says why."""
 
 
-def _asked_for() -> str:
-    """The value of ANYARRAY_PROFILE, stripped.
-
-    On Windows `set NAME=value && ...` leaves a trailing space in it.
-    """
-    return os.environ.get("ANYARRAY_PROFILE", "").strip()
-
-
 def is_off() -> bool:
     """Whether the environment variable disables the profile."""
-    return _asked_for() == "off"
+    return environment.is_off(VARIABLE)
 
 
 def path() -> Path | None:
@@ -58,7 +52,7 @@ def path() -> Path | None:
     """
     if is_off():
         return None
-    named = _asked_for()
+    named = environment.variable(VARIABLE)
     if named:
         return Path(os.path.expanduser(named))
     try:
@@ -72,7 +66,7 @@ def path() -> Path | None:
     return folder / f"{_of_machine()}{_digest({'environment': sys.prefix})}.json"
 
 
-BY_NAME: Final = "by the environment variable ANYARRAY_PROFILE"
+BY_NAME: Final = f"by the environment variable {VARIABLE}"
 
 
 def _of_machine() -> str:
@@ -180,12 +174,12 @@ def find() -> tuple[Path, cost.Model] | None:
         file = path()
     except UnwritableError:
         return None
-    if file is None or not (_asked_for() or os.access(file.parent, os.X_OK)):
+    if file is None or not (environment.variable(VARIABLE) or os.access(file.parent, os.X_OK)):
         return None  # no such folder, or in the home folder of another user, as in some containers
     data = _content(file)
     if data is not None:
         return file, _model_of(file, data)
-    for other in [] if _asked_for() else _others(file):
+    for other in [] if environment.variable(VARIABLE) else _others(file):
         with contextlib.suppress(UnusableError):  # what another environment has is no error here
             data = _content(other)
             if data is not None:
