@@ -22,6 +22,7 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray.__main__ import main
+from anyarray._base import files
 from anyarray._calibration import calibration as _calibration
 from anyarray._calibration import cells, fitting
 from anyarray._call import declaration
@@ -236,7 +237,7 @@ def test_a_calibration_waits_until_another_one_has_ended(caplog: pytest.LogCaptu
     calibrating = threading.Thread(target=xp.calibrate, kwargs={"seconds": 0.1, "backends": ["numpy"]})
     with _calibration.alone(pytest.fail):
         calibrating.start()
-        calibrating.join(3 * _calibration.LOOK)
+        calibrating.join(3 * files.LOOK)
         assert calibrating.is_alive()
     calibrating.join()
     assert caplog.messages == [f"anyarray: {_calibration.WAITING}"]
@@ -247,7 +248,7 @@ def test_the_command_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> N
     def release() -> None:
         with _calibration.alone(pytest.fail):
             held.set()
-            time.sleep(2 * _calibration.LOOK)
+            time.sleep(2 * files.LOOK)
 
     held = threading.Event()
     other = threading.Thread(target=release)
@@ -259,7 +260,7 @@ def test_the_command_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_who_can_lock_nothing_measures_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_calibration.tempfile, "gettempdir", lambda: str(tmp_path / "absent"))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "absent"))
     with _calibration.alone(pytest.fail), _calibration.alone(pytest.fail):
         pass
 

@@ -26,7 +26,6 @@ from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 
 from anyarray._base import callers, errors
-from anyarray._base.dtypes import DType
 from anyarray._choice import accounts, cost, learning, machine, prices
 from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
 from anyarray._choice.cost import NUMPY
@@ -206,9 +205,8 @@ def warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
 
 def learn(prediction: Prediction, name: str, seconds: float) -> None:
     """Correct predictions by the time of a call on a backend."""
-    known, call = prediction.known, prediction.call
-    predicted = None if known is None or call is None else known.seconds(name, call)
-    if call is None or predicted is None:
+    call, predicted = prediction.call, prediction.by_profile(name)
+    if call is None or not predicted:
         return
     is_changed = learning.note(name, call, _in_a_chain(name, call, seconds, predicted), predicted)
     if name == NUMPY and machine.is_limit_due(call.function):
@@ -219,18 +217,15 @@ def learn(prediction: Prediction, name: str, seconds: float) -> None:
 
 def learn_chain(predictions: Sequence[Prediction], seconds: float) -> None:
     """Correct predictions of NumPy's elementwise calls by a chain's time."""
-    of_profile = [
-        None if one.call is None or one.known is None else one.known.seconds(NUMPY, one.call) for one in predictions
-    ]
-    predicted = [one for one in of_profile if one is not None]
-    if len(predicted) < len(predictions) or seconds <= 0:
+    by_key = {one.key: (one.call, one.by_profile(NUMPY)) for one in predictions}
+    if seconds <= 0 or not all(predicted for _, predicted in by_key.values()):
         return
-    ratio, changed = seconds / sum(predicted), set[str]()
-    for one, its in {one.key: (one.call, its) for one, its in zip(predictions, predicted, strict=True)}.values():
-        is_wanted = one is not None and cost.CLASSES[one.kind].is_elementwise and learning.is_wanted(NUMPY, one)
-        if one is not None and is_wanted and learning.note(NUMPY, one, ratio * its, its):
-            changed.add(one.function)
-            machine.set_limit(one.function, factor=learning.factor(NUMPY, one))
+    ratio, changed = seconds / sum([by_key[one.key][1] for one in predictions]), set[str]()
+    for call, predicted in by_key.values():
+        is_wanted = call is not None and cost.CLASSES[call.kind].is_elementwise and learning.is_wanted(NUMPY, call)
+        if call is not None and is_wanted and learning.note(NUMPY, call, ratio * predicted, predicted):
+            changed.add(call.function)
+            machine.set_limit(call.function, factor=learning.factor(NUMPY, call))
     if changed:
         machine.forget_decisions()
 
@@ -260,8 +255,8 @@ def learn_part(function: str, arrays: Sequence[Any], of: Decision, axis: cost.Ax
     assert of.part is not None
     name, dtypes = of.part.backend, tuple([a._home.dtype(a._value) for a in arrays])
     part, whole = (machine.prediction_of(function, shapes, dtypes, axis) for shapes in (shapes_of(arrays), of.shapes))
-    known, expected = part.known, None if part.call is None else part.known and part.known.seconds(name, part.call)
-    if known is not None and whole.call is not None and expected is not None:
+    expected = part.by_profile(name)
+    if whole.call is not None and expected:
         learning.replace(name, whole.call, _in_a_chain(name, whole.call, seconds, expected) / expected)
         machine.forget_decisions()
 
@@ -327,7 +322,7 @@ def decide(
             kept = machine.KeptCall(None, (), home.backend, home.backend.name, (), {}, 0.0)
             machine.keep_call(function, key_of(arrays, axis), kept)
         return found
-    weighing = _Weighing(decision, arrays, sizes, dtypes, prediction.call, prediction, known, candidates)
+    weighing = _Weighing(decision, arrays, sizes, prediction, prediction.call, known, candidates)
     best = weighing.choose()
     if candidates is None and learning.is_on():
         best = weighing.checked(best)
@@ -452,14 +447,13 @@ class _Weighing:
         decision: Decision,
         arrays: Sequence[Any],
         sizes: Sequence[int],
-        dtypes: Sequence[DType],
-        call: cost.Call,
         prediction: Prediction,
+        call: cost.Call,
         known: cost.Model,
         candidates: tuple[str, ...] | None,
     ) -> None:
         here, seconds = decision.stay.backend.name, prediction.seconds
-        self.decision, self.arrays, self.sizes, self.dtypes = decision, arrays, sizes, dtypes
+        self.decision, self.arrays, self.sizes, self.dtypes = decision, arrays, sizes, prediction.dtypes
         self.call, self.prediction, self.known, self.candidates = call, prediction, known, candidates
         self.call_accounts = CallAccounts(arrays, machine.missed_by(prediction.key))
         self.allowed = (

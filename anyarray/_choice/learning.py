@@ -147,8 +147,7 @@ def save() -> None:
     import json
 
     rows = [[*key, size, round(min(times), 4)] for key, by in _ratios.items() for size, times in by.items()]
-    with contextlib.suppress(OSError):  # a folder that cannot be written, or no room: the next program learns again
-        file = _beside(profile)
-        with files.temporary(file) as temporary:
-            temporary.write_text(json.dumps({"of": _digest(profile), "ratios": rows}))
-            os.replace(temporary, file)
+    # In a folder that cannot be written, or without room, the next program learns again.
+    with contextlib.suppress(OSError), files.replacement(_beside(profile)) as (temporary, file):
+        temporary.write_text(json.dumps({"of": _digest(profile), "ratios": rows}))
+        os.replace(temporary, file)

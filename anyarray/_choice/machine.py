@@ -292,6 +292,10 @@ class Prediction(NamedTuple):
     """The model of the prediction."""
     dtypes: tuple[DType, ...]
 
+    def by_profile(self, name: str) -> float:
+        """Seconds on a backend without what was learned; 0 if unmeasured."""
+        return (self.call and self.known and self.known.seconds(name, self.call)) or 0.0
+
 
 class KeptCall(NamedTuple):
     """A call that is to run on a backend without another decision."""

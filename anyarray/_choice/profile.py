@@ -9,12 +9,10 @@ warning that says what to run. An environment without one uses that of another e
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import json
 import os
 import platform
-import stat
 import sys
 import zlib
 from collections.abc import Generator, Iterable, Mapping
@@ -135,28 +133,16 @@ def check() -> None:
 
 @contextlib.contextmanager
 def _beside(to: Path) -> Generator[tuple[Path, Path]]:
-    """Paths of a temporary file in the profile's folder, and of the profile.
-
-    Links are followed. The temporary file is removed in the end. Raises UnwritableError for an OSError in the block.
-    """
-    there = Path(os.path.realpath(to))
+    """As `files.replacement`; raises UnwritableError for an OSError."""
     try:
-        if there.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if there.exists() and not there.is_file():
-            raise OSError(errno.EINVAL, NO_FILE)
-        if not next(folder for folder in there.parents if folder.exists()).is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        there.parent.mkdir(parents=True, exist_ok=True)
-        with files.temporary(there) as temporary:
-            yield temporary, there
+        with files.replacement(to) as paths:
+            yield paths
     except OSError as error:
         raise UnwritableError(
             f"calibrate: the profile cannot be written to {to} ({error.strerror}). Name another file {BY_NAME}"
         ) from error
 
 
-NO_FILE: Final = "Not a regular file"
 USUAL: Final = 1 << 17
 """Bytes that are more than the usual size of a profile."""
 LARGEST: Final = 1 << 24
@@ -202,12 +188,7 @@ def _content(file: Path) -> dict[str, Any] | None:
     Raises UnusableError for a file that cannot be a profile.
     """
     try:
-        status = file.stat()
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise OSError(errno.EINVAL, NO_FILE)  # a read from a pipe may never return
-        if status.st_size >= LARGEST:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        content = file.read_bytes()
+        content = files.content(file, LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:

@@ -77,14 +77,6 @@ class WholeFunction:
         """Whether a call on this backend needs no decision."""
         return self._resting is not None and self._resting[0] == name and self._resting[1] is state.model
 
-    def rest(self, name: str, known: cost.Model) -> None:
-        """Make no more decisions about calls on a backend.
-
-        Only if enough calls were timed there; no other backend can save the time of a decision.
-        """
-        if self.is_settled(name):
-            self._resting = name, known
-
     def decide(self, function: str, here: Home, arrays: Sequence[Any]) -> Decision:
         """Where the next call runs, and why.
 
@@ -102,7 +94,7 @@ class WholeFunction:
         elif self.seconds(name) is None:
             decision.reason = f"stays on {name}: " + ("not timed there yet" if learning.is_on() else "nothing is timed")
             if not learning.is_on():
-                self.rest(name, known)
+                self._resting = name, known
         else:
             self._choose(decision, offers, known, dtypes)
         return decision
@@ -150,8 +142,8 @@ class WholeFunction:
             if saving > 0 and pays and offer.working < alone[best or here]:
                 best = name
         if not best:
-            if staying - min(alone.values()) <= self.CHOOSING:
-                self.rest(here, known)
+            if staying - min(alone.values()) <= self.CHOOSING and self.is_settled(here):
+                self._resting = here, known
             return
         offer, imported = offers[best], prices.importing(best, known)
         if prices.has_dtypes(best, dtypes):  # imports it
