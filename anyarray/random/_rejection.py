@@ -21,18 +21,24 @@ TERMS: Final = 64
 """Steps of an inversion, of which the means are below 10."""
 
 
-def accepted(key: Array, propose: Callable[[Array], tuple[Array, Array]]) -> Array:
+def accepted(
+    key: Array, draw: Callable[[Array], tuple[Array, ...]], propose: Callable[..., tuple[Array, Array]]
+) -> Array:
     """The first proposal for each element that is accepted.
 
-    `propose` gives for a key so many rows of proposals, and whether they are. Where values are unknown, as in a trace,
-    all rounds are made.
+    `draw` gives so many rows of random numbers for a key, and `propose` the proposals that these make, and whether they
+    are good. Where values are unknown, as in a trace, all rounds are made at once, as each takes seconds to compile.
     """
-    found, is_found = _first(*propose(fold_in(key, 0)))
+    drawn = draw(fold_in(key, 0))
+    found, is_found = _first(*propose(*drawn))
     for n in range(1, ROUNDS):
         values = known(is_found)
-        if values is not None and values.all():
+        if values is None:
+            rounds = [drawn, *[draw(fold_in(key, k)) for k in range(1, ROUNDS)]]
+            return _first(*propose(*[xp.concat(rows, axis=0) for rows in zip(*rounds, strict=True)]))[0]
+        if values.all():
             break
-        proposed, is_good = _first(*propose(fold_in(key, n)))
+        proposed, is_good = _first(*propose(*draw(fold_in(key, n))))
         found = xp.where(is_found, found, proposed)
         is_found = is_found | is_good
     return found
@@ -54,8 +60,8 @@ def poisson(key: Array, rate: Array) -> Array:
     slope = 1.1239 + 1.1328 / (spread - 3.4)
     limit = 0.9277 - 3.6224 / (spread - 2)
 
-    def propose(one: Array) -> tuple[Array, Array]:
-        u, v, k = _of_hat(one, a, spread, large + 0.43)
+    def propose(u: Array, v: Array) -> tuple[Array, Array]:
+        u, k = _of_hat(u, a, spread, large + 0.43)
         scaled = xp.log(v * slope / (a / (u * u) + spread))
         is_in = scaled <= k * xp.log(large) - large - log_gamma(xp.maximum(k, 0.0) + 1)
         is_sure = (u >= 0.07) & (v <= limit)
@@ -64,7 +70,8 @@ def poisson(key: Array, rate: Array) -> Array:
     def step(n: int, last: Array) -> Array:
         return last * small / n
 
-    return xp.where(is_small, _inverted(second, xp.exp(-small), step), accepted(first, propose))
+    drawn = accepted(first, lambda one: _pairs(one, a.shape), propose)
+    return xp.where(is_small, _inverted(second, xp.exp(-small), step), drawn)
 
 
 def binomial(key: Array, trials: Array, chance: Array) -> Array:
@@ -83,33 +90,39 @@ def binomial(key: Array, trials: Array, chance: Array) -> Array:
     odds = xp.log(q / (1 - q))
     at_mode = log_gamma(mode + 1) + log_gamma(n - mode + 1)
 
-    def propose(one: Array) -> tuple[Array, Array]:
-        u, v, k = _of_hat(one, a, spread, n * q + 0.5)
+    def propose(u: Array, v: Array) -> tuple[Array, Array]:
+        u, k = _of_hat(u, a, spread, n * q + 0.5)
         is_inside = (k >= 0) & (k <= n)
         there = xp.where(is_inside, k, mode)
         scaled = xp.log(v * alpha / (a / (u * u) + spread))
-        is_in = scaled <= at_mode - log_gamma(there + 1) - log_gamma(n - there + 1) + (there - mode) * odds
+        of_both = log_gamma(xp.stack([there + 1, n - there + 1]))
+        is_in = scaled <= at_mode - of_both[0, ...] - of_both[1, ...] + (there - mode) * odds
         return k, ((u >= 0.07) & (v <= limit)) | (is_inside & is_in)
 
     def step(k: int, last: Array) -> Array:
         return last * xp.maximum(n_small - (k - 1), 0.0) / k * (p_small / (1 - p_small))
 
     start = xp.exp(n_small * xp.log1p(-p_small))
-    k = xp.where(is_small, xp.minimum(_inverted(second, start, step), n_small), accepted(first, propose))
+    drawn = accepted(first, lambda one: _pairs(one, a.shape), propose)
+    k = xp.where(is_small, xp.minimum(_inverted(second, start, step), n_small), drawn)
     return xp.where(chance > 0.5, trials - k, k)
 
 
-def _of_hat(key: Array, a: Array, spread: Array, centre: Array) -> tuple[Array, Array, Array]:
+def _pairs(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
+    """Rows of uniform numbers, the second above 0."""
+    of_place, of_height = split(key)
+    u = random(of_place, (ROWS, *shape), float64)
+    return u, xp.maximum(random(of_height, (ROWS, *shape), float64), 2.0**-54)
+
+
+def _of_hat(u: Array, a: Array, spread: Array, centre: Array) -> tuple[Array, Array]:
     """Proposals of a transformed rejection.
 
-    Their distances from the edge, heights, and integers.
+    Their distances from the edge, and integers.
     """
-    of_place, of_height = split(key)
-    u = random(of_place, (ROWS, *a.shape), float64) - 0.5
-    v = xp.maximum(random(of_height, (ROWS, *a.shape), float64), 2.0**-54)
-    edge = 0.5 - xp.abs(u)
-    safe = xp.maximum(edge, 2.0**-54)
-    return safe, v, xp.floor((2 * a / safe + spread) * u + centre)
+    place = u - 0.5
+    safe = xp.maximum(0.5 - xp.abs(place), 2.0**-54)
+    return safe, xp.floor((2 * a / safe + spread) * place + centre)
 
 
 def _inverted(key: Array, start: Array, step: Callable[[int, Array], Array]) -> Array:

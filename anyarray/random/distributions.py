@@ -388,15 +388,17 @@ def gamma(
     fixed = constant("gamma", shapes)
     d = xp.where(fixed < 1, fixed + 1, fixed) - 1 / 3
 
-    def propose(one: Array) -> tuple[Array, Array]:
+    def draw(one: Array) -> tuple[Array, Array]:
         of_normal, of_uniform = split(one)
-        x = standard_normal(of_normal, (_rejection.ROWS, *lengths), float64)
+        rows = (_rejection.ROWS, *lengths)
+        return standard_normal(of_normal, rows, float64), random(of_uniform, rows, float64)
+
+    def propose(x: Array, u: Array) -> tuple[Array, Array]:
         v = (1 + x / xp.sqrt(9 * d)) ** 3
-        u = random(of_uniform, x.shape, float64)
         is_in = xp.log1p(-u) < 0.5 * x * x + d - d * v + d * xp.log(xp.where(v > 0, v, 1.0))
         return d * v, (v > 0) & is_in
 
-    drawn = _rejection.accepted(first, propose)
+    drawn = _rejection.accepted(first, draw, propose)
     boost = xp.where(fixed < 1, (1 - random(second, lengths, float64)) ** (1 / fixed), 1.0)
     return xp.astype(factor * random_gammas(shapes, drawn * boost), wanted)
 

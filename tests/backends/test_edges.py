@@ -341,29 +341,25 @@ def test_a_flag_of_linear_algebra_may_be_0_or_1() -> None:
     assert xp.linalg.svd(x, full_matrices=0)[2].shape == (2, 3)
 
 
-@pytest.mark.parametrize(
-    "program",
-    [
-        "np.asarray(xp.arange(0, 2**40, 2))",
-        "np.asarray(xp.eye(2**40, 3))",
-        "np.asarray(xp.fft.fft(xp.ones(4), n=2**38))",
-        "xp.linspace(0, 1, 2**40).to_device('numpy')",
-        "np.from_dlpack(xp.linspace(0, 1, 2**40))",
-    ],
-)
-def test_an_array_for_which_there_is_no_memory_does_not_end_the_process(
-    run_python: Callable[..., str], program: str
-) -> None:
+def test_an_array_for_which_there_is_no_memory_does_not_end_the_process(run_python: Callable[..., str]) -> None:
     pytest.importorskip("jax")
-    found = run_python(f"""
+    found = run_python("""
         import anyarray as xp, numpy as np
-        with xp.backend("jax"):
-            try:
-                {program}
-            except Exception as error:
-                print("refused", "ut of memory" in str(error))
+        programs = [
+            lambda: np.asarray(xp.arange(0, 2**40, 2)),
+            lambda: np.asarray(xp.eye(2**40, 3)),
+            lambda: np.asarray(xp.fft.fft(xp.ones(4), n=2**38)),
+            lambda: xp.linspace(0, 1, 2**40).to_device("numpy"),
+            lambda: np.from_dlpack(xp.linspace(0, 1, 2**40)),
+        ]
+        for program in programs:
+            with xp.backend("jax"):
+                try:
+                    program()
+                except Exception as error:
+                    print("ut of memory" in str(error))
     """)
-    assert found.split() == ["refused", "True"]
+    assert found.split() == ["True"] * 5
 
 
 @pytest.mark.usefixtures("backend")
