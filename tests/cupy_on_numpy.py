@@ -412,6 +412,7 @@ def modules() -> dict[str, ModuleType]:
                 continue
             is_function = callable(value) and not isinstance(value, type)
             setattr(target, name, of_numpy(value) if is_function else value)
+    stride_tricks = types.SimpleNamespace(as_strided=of_numpy(np.lib.stride_tricks.as_strided))
     cupy.__version__ = "14.2.0"  # type: ignore[attr-defined]
     own = {
         "ndarray": ndarray, "ElementwiseKernel": ElementwiseKernel, "cuda": cuda,
@@ -421,6 +422,7 @@ def modules() -> dict[str, ModuleType]:
         "asarray": lambda obj, dtype=None, **_: _array(obj, dtype, copy=False),
         "argsort": lambda a, axis=-1, kind=None: made(np.argsort(_plain(a), axis, kind="stable")),
         "take_along_axis": _take_along_axis, "searchsorted": _searchsorted,
+        "lib": types.SimpleNamespace(stride_tricks=stride_tricks),
     }  # fmt: skip
     vars(cupy).update(own)
     del cupy.vecdot  # type: ignore[attr-defined]

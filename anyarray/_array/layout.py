@@ -67,11 +67,14 @@ def base(x: Any) -> Any:
 
 
 def may_be_strided(x: Any) -> bool:
-    """Whether `strided` takes an Array: on NumPy, JAX or TensorFlow.
+    """Whether `strided` takes an Array.
 
-    Not where a trace does not know a length.
+    Not where a trace does not know a length, nor what PyTorch holds reversed or for a derivative.
     """
-    return type(x._native) is np.ndarray or (not x._home.has_views and None not in x._home.shape_of(x._native))
+    native, home = x._native, x._home
+    if home.has_views:
+        return type(native) is np.ndarray or home.backend.hook("as_strided")(native, lambda one: one) is not None
+    return None not in home.shape_of(native)
 
 
 def strided(x: Any, function: Callable[[Any], Any], found: Any = None, *, is_read_only: bool = False) -> Any:
@@ -81,12 +84,12 @@ def strided(x: Any, function: Callable[[Any], Any], found: Any = None, *, is_rea
     """
     native, home = x._native, x._home
     selection = views.Strided(function, is_read_only)
-    if type(native) is np.ndarray or found is None:
+    if home.has_views or found is None:
         found = dispatch.wrap(selection.read(home, native), home)
     if views.is_guarded(x):
         views.record(found, x, selection)
-    elif is_read_only and type(native) is np.ndarray:
-        found._native.flags.writeable = False
+    elif is_read_only and home.has_views:
+        found._native = views.guarded(found._native)
         found._view = views.READ_ONLY
     return found
 

@@ -502,8 +502,8 @@ class Methods(_Base):
         """A view; with `dtype`, of the bits of elements as numbers of that.
 
         If that has another number of bytes, the last axis has fewer or more elements. With a class derived from
-        np.ndarray, or a dtype that NumPy alone has, an ndarray of that, which is a view where memory can be written,
-        else a copy.
+        np.ndarray, or a dtype that NumPy alone has, an ndarray of that: a view where memory can be written, else a
+        copy.
         """
         is_numpys = [isinstance(one, _class) and issubclass(one, np.ndarray) for one in (dtype, type)]
         if any(is_numpys) or dtypes.is_numpys_dtype(dtype):

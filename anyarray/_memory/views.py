@@ -134,6 +134,8 @@ class Strided:
     def read(self, home: Home, native: Native) -> Native:
         if type(native) is _ndarray:
             return self._function(native)
+        if home.has_views:
+            return home.backend.hook("as_strided")(native, self._function)
         return home.getitem(home.reshape(native, (-1,)), self._places_in(home, native))
 
     def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:

@@ -66,6 +66,7 @@ DEFAULT_HOOKS: Final[dict[str, Callable[[Any], Callable[..., Any]]]] = {
     "is_own": lambda namespace: lambda x: True,
     "is_replaced": lambda namespace: lambda x: False,
     "base_of": lambda namespace: lambda x: getattr(x, "base", None),
+    "as_strided": lambda namespace: lambda x, function: None,
     "layout_of": lambda namespace: lambda x: x if hasattr(x, "strides") else None,
     "is_leak": lambda namespace: lambda error: False,
     "is_out_of_memory": lambda namespace: lambda error: isinstance(error, MemoryError),

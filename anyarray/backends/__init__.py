@@ -98,6 +98,9 @@ What an array is
     `layout_of(x)`
         an ndarray with the strides of x in the unit of elements, which are never read; by default x itself, if it has
         `strides`
+    `as_strided(x, function)`
+        of a library with views: the view of x that `function` gives of an ndarray which lies in memory as x does, with
+        other strides and lengths; its elements, bytes, are nowhere. None where there is no such view, as by default
     `is_deleted(x)`
         whether its buffer was donated. No default: without it buffers are never donated
     `plain(x)`

@@ -701,7 +701,7 @@ def sliding_window_view(
                 f"sliding_window_view: window_shape must not exceed the shape of x, but {length} is longer than axis "
                 f"{at} of length {found.shape[at]}"
             )
-        if is_view and type(whole._native) is np.ndarray:
+        if is_view and whole._home.has_views:
             continue
         places = np.arange(windows)[:, None] + np.arange(length)
         taken = xp.take(found, xp.asarray(places.ravel()), axis=at)

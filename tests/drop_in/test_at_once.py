@@ -32,9 +32,8 @@ def test_a_function_that_writes_in_place_writes_to_a_view(backend: xp.Backend) -
 def test_a_read_only_view_of_numpys_is_not_written(backend: xp.Backend) -> None:
     x = np.arange(5)
     windows = np.lib.stride_tricks.sliding_window_view(x, 2)
-    if backend.library not in ("cupy", "torch"):  # where it is a copy
-        with pytest.raises(ValueError, match="read-only view"):
-            windows[0, 0] = 9
+    with pytest.raises(ValueError, match="read-only view"):
+        windows[0, 0] = 9
     assert np.median(windows, axis=0).tolist() == [1.5, 2.5]
 
 

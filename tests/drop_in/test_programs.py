@@ -54,15 +54,6 @@ def assert_same(found: Any, expected: Any, path: str) -> None:
         assert found == expected, path
 
 
-DIFFERING: Final = {
-    "graph_walks": "it writes to the diagonal that einsum gives, which is a copy there",
-    "sliding_windows": "as_strided is refused there",
-}
-"""Programs that NumPy, JAX and TensorFlow run alone, as docs/numpy.md says."""
-
-
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 def test_a_numpy_program_gives_numpys_results(program: Path, backend: xp.Backend) -> None:
-    if backend.library in ("cupy", "torch") and program.stem in DIFFERING:
-        pytest.skip(DIFFERING[program.stem])
     assert_same(results(program, "anyarray.numpy"), results(program, "numpy"), "main()")

@@ -155,15 +155,13 @@ def test_a_path_is_numpy_s() -> None:
     assert "Complete contraction:  ij,jk,kl->il" in text
 
 
-def test_einsum_of_one_array_without_sums_is_a_view(backend: xp.Backend) -> None:
+@pytest.mark.usefixtures("backend")
+def test_einsum_of_one_array_without_sums_is_a_view() -> None:
     x = xp.zeros((3, 3))
     diagonal, transposed = xp.einsum("ii->i", x), xp.einsum("ij->ji", x)
     diagonal[...] = xp.asarray([1.0, 2.0, 3.0])
     transposed[0, 1] = 9.0
     x[2, 2] = 7.0
-    if backend.library in ("cupy", "torch"):  # whose einsum gives copies
-        assert xp.count_nonzero(x) == 1
-        return
     assert x.tolist() == [[1, 0, 0], [9, 2, 0], [0, 0, 7]]
     assert (diagonal.tolist(), transposed.tolist()) == ([1, 2, 7], [[1, 9, 0], [0, 2, 0], [0, 0, 7]])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -21,12 +22,14 @@ from anyarray.backends.torch._kernel import (
     note,
     outside_traces,
 )
+from anyarray.backends.torch._mirrors import is_mirror
 from anyarray.backends.torch._transfers import holders, lent
 
 __all__ = [
     "ARRAY_TYPES",
     "HAS_VIEWS",
     "address",
+    "as_strided",
     "base_of",
     "device_of",
     "devices",
@@ -391,6 +394,14 @@ def base_of(x: Native, /) -> Native | None:
         mirror = x.untyped_storage().__dict__.get("mirror")
         return None if mirror is None else mirror.view
     return x._base
+
+
+def as_strided(x: Native, function: Callable[[Any], Any], /) -> Native | None:
+    """The view that a function gives of an ndarray; None of what is reversed or replaced."""
+    if is_replaced(x) or is_mirror(x):
+        return None
+    found = function(layout_of(x))
+    return x.as_strided(found.shape, found.strides)
 
 
 def layout_of(x: Native, /) -> np.ndarray[Any, Any] | None:

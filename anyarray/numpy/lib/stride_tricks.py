@@ -37,8 +37,7 @@ def _as_strided(x: Any, shape: Any = None, strides: Any = None, subok: bool = Fa
         )
     if not _layout.may_be_strided(array) or not (type(array._native) is _numpy.ndarray or array.flags.c_contiguous):
         raise _errors.ArgumentValueError(
-            "as_strided: x must be in NumPy, or contiguous on JAX or TensorFlow, not a part of another on "
-            f"{array.device}. Copy it to NumPy: np.asarray(x, device='numpy')"
+            f"as_strided: x must be in NumPy or contiguous, not a part of another on {array.device}. Copy it: x.copy()"
         )
     reach = [(length - 1) * step // size for length, step in zip(lengths, steps, strict=True)]
     least, most = _places(array)
