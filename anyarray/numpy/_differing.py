@@ -36,6 +36,7 @@ from anyarray.numpy._entrance import (
 )
 from anyarray.numpy._itself import values_of
 from anyarray.numpy._nditer import nditer as _nditer
+from anyarray.numpy._signatures import signature_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -70,7 +71,7 @@ def as_numpy(function: F) -> F:
     if isinstance(theirs, np.ufunc):
         return dressed(function, name, theirs)  # type: ignore[no-any-return]  # the function itself
     try:
-        signature: inspect.Signature | None = inspect.signature(theirs)
+        signature: inspect.Signature | None = signature_of(theirs)
     except ValueError:  # of functions in C, before NumPy 2.4
         signature = None
     dressed(function, name, theirs, signature)

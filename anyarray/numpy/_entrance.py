@@ -22,6 +22,7 @@ from anyarray._call import compiled
 from anyarray._registry import registry
 from anyarray.numpy import _options
 from anyarray.numpy._itself import values_of
+from anyarray.numpy._signatures import signature_of
 from anyarray.standard import namespace as xp
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -164,7 +165,7 @@ def dressed(function: Any, name: str, theirs: Any, signature: inspect.Signature 
 
 def plan_of(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Plan:
     """How a call of NumPy's function becomes one of ours."""
-    signature = inspect.signature(theirs)
+    signature = signature_of(theirs)
     own = inspect.signature(ours).parameters
     by_position = [p for p in own.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     # What stands before any number of arrays can only be given by position beside them.

@@ -24,6 +24,7 @@ from anyarray.numpy._entrance import (
     is_as_theirs,
 )
 from anyarray.numpy._itself import ABSENT
+from anyarray.numpy._signatures import signature_of
 from anyarray.numpy._ufuncs import ufunc_of
 
 _OTHER: Final = {"row_stack": "vstack", "rint": "rint", "invert": "bitwise_invert", "in1d": "isin"}
@@ -74,7 +75,7 @@ def of_method(name: str, theirs: Any) -> Callable[..., Any]:
         x = as_array(a)
         return method(x, *args, **kwargs) if type(x) is Array else in_numpy(theirs, (x, *args), kwargs)
 
-    dressed(function, name, theirs, inspect.signature(theirs))
+    dressed(function, name, theirs, signature_of(theirs))
     ours = ours_of("", _SPELLINGS.get(name, name))
     return at_once(function, theirs, ours if ours is not None and is_as_theirs(name, theirs, ours) else None)
 

@@ -167,7 +167,11 @@ WRONG: Final[list[Any]] = [
     ("histogram", [A, EDGES[::-1].copy()], ValueError, "bins must increase"),
     ("histogram", [A, 3, (1, 0)], ValueError, "range must not decrease, as 1 to 0"),
     ("histogram", [A, 3, (0, np.inf)], ValueError, "must be finite, not 0 to inf"),
-    ("histogram", [A, 3, (1e20, 1e20)], ValueError, "bins"),
+    *(
+        [("histogram", [A, 3, (1e20, 1e20)], ValueError, "bins")]
+        if np.lib.NumpyVersion(np.__version__) >= "2.2.0"
+        else []
+    ),
     ("histogram", [A, 3, None, None, B[:3]], ValueError, "weights must be of the shape of a"),
     ("histogram2d", [A, B[:3]], ValueError, "vectors of one length"),
     ("histogramdd", [np.stack([A, B], 1), [2]], ValueError, "bins must have an entry for each of 2 axes, not 1"),

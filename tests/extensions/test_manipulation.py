@@ -61,7 +61,7 @@ CASES: Final = [
     Case("insert", INTS, [1], np.asarray([[7], [8], [9]]), 1),
     Case("insert", INTS, slice(0, 2), 5.9, 0),
     Case("insert", INTS, 2, 99),
-    Case("insert", V, np.asarray([True, False, True]), 0.0),
+    Case("insert", V, np.asarray([True, False, True]), 0.0, since="2.2.0"),
     *[Case("delete", V, obj) for obj in (1, -1, [0, 2], [], slice(None, None, 2), [True, False, False])],
     Case("delete", INTS, [0, 2], 1),
     Case("delete", INTS, slice(1, 3), -1),
@@ -69,8 +69,9 @@ CASES: Final = [
     *[Case("resize", V, shape) for shape in ((2, 4), 2, (), (0, 3))],
     Case("resize", NONE, (2, 2)),
     *[Case("trim_zeros", ENDS, *rest) for rest in ((), ("f",), ("B",))],
-    *[Case("trim_zeros", x) for x in (np.zeros(3), np.asarray([[0, 0, 0], [0, 1, 0]]), np.asarray([[0, 0], [0, 0]]))],
-    Case("trim_zeros", np.asarray([[0, 0, 0], [0, 1, 0]]), "b", 1),
+    Case("trim_zeros", np.zeros(3)),
+    *[Case("trim_zeros", np.asarray(x), since="2.2.0") for x in ([[0, 0, 0], [0, 1, 0]], [[0, 0], [0, 0]])],
+    Case("trim_zeros", np.asarray([[0, 0, 0], [0, 1, 0]]), "b", 1, since="2.2.0"),
     *[
         Case("packbits", x)
         for x in (np.asarray([1, 0, 3, 1, 0, 0, 0, 1, 1], dtype=np.uint8), B, np.asarray(True), INTS)
@@ -89,7 +90,7 @@ CASES: Final = [
     Case("pad", INTS, 2, "linear_ramp", end_values=(5, -4)),
     Case("pad", INTS, 2, "mean", stat_length=2),
     Case("pad", INTS, 2, "median", stat_length=((1, 2),)),
-    Case("pad", T, {-1: 2, 0: (1, 0)}),
+    Case("pad", T, {-1: 2, 0: (1, 0)}, since="2.4.0"),
     Case("pad", NONE, ((1, 0), (0, 0))),
 ]
 

@@ -109,7 +109,6 @@ np.unique([3, 1, 3])
 np.unique([3, 1, 3], return_counts=True)
 np.unique([3, 1, 3], True, True, True)
 np.unique([[1, 2], [1, 2]], axis=0)
-np.unique([0.5, np.nan, np.nan], sorted=False)
 np.union1d([1, 2], [2, 3])
 np.intersect1d([1, 2], [2, 3], return_indices=True)
 np.setdiff1d([1, 2, 3], [2])
@@ -123,6 +122,12 @@ np.setdiff1d(range(5), [2])
 def test_the_drop_in_takes_what_numpy_takes(expression: str) -> None:
     names: Any = anyarray.numpy
     assert_parts_same(eval(expression, {"np": names}), eval(expression, {"np": np}))
+
+
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="its unique has no `sorted`")
+@pytest.mark.usefixtures("backend")
+def test_the_drop_in_takes_whether_unique_sorts() -> None:
+    assert_parts_same(anyarray.numpy.unique([0.5, np.nan, np.nan], sorted=False), np.asarray([0.5, np.nan]))
 
 
 @pytest.mark.usefixtures("backend")

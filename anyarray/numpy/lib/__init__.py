@@ -8,9 +8,10 @@ import numpy as _numpy
 from anyarray.numpy import _itself
 
 _OURS = ("recfunctions", "scimath", "stride_tricks")
-__all__ = sorted({*_numpy.lib.__all__, *_OURS} - {"test"})  # pyright: ignore[reportUnsupportedDunderAll]
+_THEIRS = ("array_utils", "format", "introspect", "mixins", "npyio")
+__all__ = sorted({*_numpy.lib.__all__, *_OURS, *_THEIRS} - {"test"})  # pyright: ignore[reportUnsupportedDunderAll]
 
-for _name in ("array_utils", "format", "introspect", "mixins", "npyio"):
+for _name in _THEIRS:
     _itself.stand_for(f"{__name__}.{_name}")
 
 
