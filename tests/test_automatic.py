@@ -751,7 +751,7 @@ def test_an_explanation_has_a_row_for_calls_that_were_decided_alike() -> None:
     assert heads.split() == "ran on calls took numpy sim moving".split()
     assert tanh == f"tanh ({N},) stays on numpy: the fastest"
     assert of_tanh.split()[:2] == ["numpy", "5"]
-    assert sin == f"sin ({N},) stays on numpy: moving has not paid yet"
+    assert sin == f"sin ({N},) stays on numpy: moving has not paid yet (to sim: 200 ms)"
     assert of_sin.split()[:2] == ["numpy", "1"]
     assert took.startswith("took: numpy ") and len(why) == 6
     assert predicted == "predicted: 8.00 ms, all in NumPy: 8.00 ms"
