@@ -240,7 +240,7 @@ def test_who_waits_for_an_import_decides_anew_once_it_is_done(monkeypatch: pytes
 
 def test_axes_in_an_ndarray_are_axes_where_calls_are_decided() -> None:
     with world(EVEN, EVEN, latency=1e-6):
-        _machine.limit_of("max").set(0)
+        _machine.limit_of("max").set(cost.Limits(0, 0, 0, 0))
         x = xp.asarray([[1.0, 2.0], [3.0, 0.0]])
         assert xp.max(x, axis=np.array([0, 1])) == 3.0
         assert xp.max(x, axis=np.array(0)).tolist() == [3.0, 2.0]

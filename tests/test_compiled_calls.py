@@ -29,7 +29,7 @@ import pytest
 import anyarray as xp
 from anyarray._base import extension
 from anyarray._call import declaration
-from anyarray._choice import choice, machine
+from anyarray._choice import choice, cost, machine
 from anyarray._memory import alignment
 
 COMPILER: Final = str(sysconfig.get_config_var("CC") or "cc").split()[0]
@@ -633,13 +633,13 @@ def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.Mon
         before, size = limit.elements, row.size if name == "floor_divide" else x.size
         try:
             for elements in (1 << 20, size):
-                limit.set(elements)
+                limit.set(cost.Limits(*[elements] * 4))
                 asked.clear()
                 with xp.backend("auto"):
                     call()
                 assert (name in asked) == (elements == size), name
         finally:
-            limit.set(before)
+            limit.set(cost.Limits(*[before] * 4))
 
 
 @is_built

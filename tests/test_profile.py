@@ -11,6 +11,7 @@ import math
 import tempfile
 import threading
 import time
+from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, Final
@@ -21,6 +22,7 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray.__main__ import main
+from anyarray._base import files
 from anyarray._calibration import calibration as _calibration
 from anyarray._calibration import cells, fitting
 from anyarray._call import declaration
@@ -84,15 +86,16 @@ def test_a_program_that_begins_with_explain_uses_the_profile(file: Path) -> None
     assert [one.reason for one in why.decisions] == ["stays on numpy: the fastest"]
 
 
-def test_versions_are_looked_for_only_if_packages_changed(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[Any] = []
-    versions = profile.versions
-    monkeypatch.setattr(profile, "versions", lambda names: looked.append(names) or versions(names))
-    assert profile.find() is not None
-    assert not looked
-    changed(file, folders={"elsewhere": 0})
-    assert profile.find() is not None
-    assert looked
+@pytest.mark.parametrize("its", libraries.LIBRARIES)
+def test_the_name_of_a_folder_tells_the_version(its: str) -> None:
+    library = libraries.LIBRARIES[its]
+    found = {one.metadata["Name"].lower(): one.version for one in metadata.distributions()}
+    assert library.version == next((found[one] for one in library.distributions if one in found), None)
+
+
+def test_a_distribution_without_such_a_folder_has_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(libraries, "_version_in_folders", lambda distribution: None)
+    assert libraries.LIBRARIES["numpy"].version == np.__version__
 
 
 def test_nothing_else_is_left_in_the_folder(file: Path) -> None:
@@ -113,7 +116,7 @@ def test_a_save_that_fails_leaves_the_old_profile(file: Path) -> None:
     [
         ({"format": 0}, f"is of format 0, not {profile.FORMAT}"),
         ({"machine": {"processor": "Z80"}}, "is of another machine"),
-        ({"versions": {"numpy": "0.1"}, "folders": {}}, r"is stale \(numpy 0\.1 is .+ now\)"),
+        ({"versions": {"numpy": "0.1"}}, r"is stale \(numpy 0\.1 is .+ now\)"),
         ({"backends": {}}, r"is broken \(ValueError: numpy is missing\)"),
         ({"backends": [1]}, r"is broken \(AttributeError: .+\)"),
         ({"routes": [{}]}, r"is broken \(KeyError: .+\)"),
@@ -234,7 +237,7 @@ def test_a_calibration_waits_until_another_one_has_ended(caplog: pytest.LogCaptu
     calibrating = threading.Thread(target=xp.calibrate, kwargs={"seconds": 0.1, "backends": ["numpy"]})
     with _calibration.alone(pytest.fail):
         calibrating.start()
-        calibrating.join(3 * _calibration.LOOK)
+        calibrating.join(3 * files.LOOK)
         assert calibrating.is_alive()
     calibrating.join()
     assert caplog.messages == [f"anyarray: {_calibration.WAITING}"]
@@ -245,7 +248,7 @@ def test_the_command_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> N
     def release() -> None:
         with _calibration.alone(pytest.fail):
             held.set()
-            time.sleep(2 * _calibration.LOOK)
+            time.sleep(2 * files.LOOK)
 
     held = threading.Event()
     other = threading.Thread(target=release)
@@ -257,7 +260,7 @@ def test_the_command_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_who_can_lock_nothing_measures_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(_calibration.tempfile, "gettempdir", lambda: str(tmp_path / "absent"))
+    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "absent"))
     with _calibration.alone(pytest.fail), _calibration.alone(pytest.fail):
         pass
 

@@ -24,12 +24,12 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray.__main__ import main
+from anyarray._base import callers
 from anyarray._calibration import calibration, cells
 from anyarray._choice import automatic, choice, cost, profile
 from anyarray._choice import machine as _machine
 from anyarray._cli import bench, calibrate
 from anyarray._cli.experiments import EXPERIMENTS
-from anyarray._memory import transfer
 from anyarray._registry import libraries
 
 LAW: Final = [1e-6, 100.0, 1.0, 0.5, 1e6, 1.1]
@@ -149,7 +149,7 @@ LINES: Final[dict[str, Callable[[], Any]]] = {
 @pytest.mark.parametrize("call", LINES.values(), ids=LINES)
 def test_the_warning_names_the_line_of_the_user(file: Path, call: Callable[[], Any]) -> None:
     file.write_text("nothing")
-    outside = transfer.SKIPPED_FILES
+    outside = callers.SKIPPED_FILES
     with pytest.warns(xp.ProfileWarning) as caught:
         call()
     assert caught[0].filename == __file__
@@ -273,8 +273,8 @@ def test_an_empty_matrix_is_square(function: str) -> None:
 
 
 def test_a_library_that_came_later_is_told_once(file: Path, caplog: pytest.LogCaptureFixture) -> None:
-    changed(file, folders={}, installed=["numpy"])
-    later = [name for name in profile._installed() if name != "numpy"]
+    changed(file, installed=["numpy"])
+    later = [name for name, version in profile.versions([]).items() if version and name != "numpy"]
     used()
     told = f"anyarray: no call is moved to {', '.join(later)}, installed after the profile was made. "
     assert caplog.messages == ([told + "Run: python -m anyarray calibrate"] if later else [])
@@ -285,8 +285,8 @@ def test_what_was_left_out_and_what_an_old_profile_does_not_tell_are_not(
     file: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     used()  # made with `--backends numpy`, so to say
-    assert json.loads(file.read_text())["installed"] == profile._installed()
     data = json.loads(file.read_text())
+    assert {"numpy", *data["versions"]} <= set(data["installed"])
     del data["installed"]
     file.write_text(json.dumps(data))
     _machine.forget()
@@ -295,7 +295,7 @@ def test_what_was_left_out_and_what_an_old_profile_does_not_tell_are_not(
 
 
 def test_show_tells_what_came_later(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changed(file, folders={}, installed=[])
+    changed(file, installed=[])
     assert main(["calibrate", "--show"]) == 0
     assert "Not measured, as installed since: numpy" in capsys.readouterr().out
 
@@ -608,10 +608,8 @@ def environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cal
 
     def enter(prefix: str, **libraries: str) -> None:
         monkeypatch.setattr("sys.prefix", prefix)
-        monkeypatch.setattr(profile, "_installed", lambda: ["numpy", *libraries])
         found = {"numpy": "2.0", **libraries}
-        monkeypatch.setattr(profile, "_folders", lambda: {f"{prefix} {found}": 0})
-        monkeypatch.setattr(profile, "versions", lambda names: {name: found.get(name) for name in names})
+        monkeypatch.setattr(profile, "versions", lambda names: {**dict.fromkeys(names), **found})
         _machine.forget()
 
     yield enter

@@ -7,7 +7,10 @@ Everything else may import from here; nothing here imports from another folder.
     blocks        context managers that are decorators, too: of functions and coroutines
     functions     functions that users pass in: checks, names for messages, wrappers
     nested        tuples, lists, dicts and dataclasses (pytrees), flattened to their Arrays and a structure
-    processor     how many cores there are
+    callers       the user's code that called us, and warnings for it
+    files         files that several processes read, write and lock
+    processor     its model, how many cores there are, and which accelerators
+    environment   environment variables that users set
     extension     the compiled module `anyarray._speedups`, or None
     other_names   what to write for a name of NumPy that the namespace or an Array lacks
 

@@ -6,8 +6,9 @@ It is optional: without a C compiler it is not built, and ANYARRAY_SPEEDUPS=off 
 from __future__ import annotations
 
 import importlib
-import os
 from typing import Any, Final
+
+from anyarray._base import environment
 
 VARIABLE: Final = "ANYARRAY_SPEEDUPS"
 """The environment variable that disables it if it is `off`."""
@@ -15,7 +16,7 @@ VARIABLE: Final = "ANYARRAY_SPEEDUPS"
 
 def is_off() -> bool:
     """Whether the environment variable disables it."""
-    return os.environ.get(VARIABLE, "").strip() == "off"
+    return environment.is_off(VARIABLE)
 
 
 def _found() -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 
 def cores() -> int | None:
@@ -18,3 +19,26 @@ def threads() -> int:
     said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     here = cores() or 1
     return max(1, min(here, int(said))) if said.isdecimal() else here
+
+
+def model() -> str:
+    """Its model; `platform` gives only its family on Linux."""
+    import platform  # 3 ms, so not at `import anyarray`
+
+    found = _line_of(Path("/proc/cpuinfo"), "model name") or platform.processor()
+    return f"{platform.machine()} {found}".strip()
+
+
+def accelerators() -> list[str]:
+    """The NVIDIA GPUs that the kernel knows, with their models."""
+    found = Path("/proc/driver/nvidia/gpus").glob("*")
+    return sorted(f"{one} {_line_of(one / 'information', 'Model:')}".strip() for one in found)
+
+
+def _line_of(file: Path, name: str) -> str:
+    """What the first line with this name says in a file of the kernel, or ""."""
+    try:
+        lines = file.read_text().splitlines()
+    except OSError:
+        return ""
+    return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")

@@ -14,22 +14,20 @@ laws; an interrupted run keeps what it measured.
 from __future__ import annotations
 
 import contextlib
-import errno
-import getpass
 import math
-import os
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
 
+from anyarray._base import files
 from anyarray._calibration import cells as _cells
 from anyarray._calibration.cells import FUSED, Cell
 from anyarray._calibration.fitting import Point, fitted
@@ -419,49 +417,14 @@ def _numbers(law: Law) -> list[float | None]:
 
 
 WAITING: Final = "calibrate: another process measures this machine, so it waits until that has ended"
-LOOK: Final = 0.2
-"""Seconds between two checks whether another calibration has ended."""
 
 
-@contextlib.contextmanager
-def alone(tell: Callable[[str], None]) -> Generator[None]:
+def alone(tell: Callable[[str], None]) -> AbstractContextManager[None]:
     """Hold the lock of calibrations of this user on this machine.
 
-    Others wait, and say so by `tell`: they would take the cores from each other unnoticed. The system releases the lock
-    when the process ends.
+    Others wait, and say so by `tell`: they would take the cores from each other unnoticed.
     """
-    with contextlib.ExitStack() as stack:
-        try:
-            who = getpass.getuser()
-            lock = stack.enter_context(open(Path(tempfile.gettempdir(), f"anyarray-calibrating-{who}"), "ab"))
-        except (OSError, KeyError, ImportError):
-            pass  # no such folder, or no name, which Windows may have to import: nobody is kept out
-        else:
-            if not _is_locked(lock.fileno()):
-                tell(WAITING)
-                while not _is_locked(lock.fileno()):
-                    time.sleep(LOOK)
-        yield
-
-
-def _is_locked(descriptor: int) -> bool:
-    """Whether this process holds the lock of a file now.
-
-    True, too, where files cannot be locked.
-    """
-    try:
-        if sys.platform == "win32":
-            import msvcrt
-
-            os.lseek(descriptor, 0, os.SEEK_SET)
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        return error.errno not in (errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK)
-    return True
+    return files.locked("anyarray-calibrating", lambda: tell(WAITING))
 
 
 def prepared(names: Sequence[str] | None = None) -> Calibration:

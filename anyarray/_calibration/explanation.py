@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from numbers import Real
 from typing import TYPE_CHECKING, Final
 
-from anyarray._base import errors
+from anyarray._base import callers, errors
 from anyarray._base.blocks import block
 from anyarray._choice import automatic, choice, cost, machine
 from anyarray._choice.automatic import Decision
@@ -243,7 +243,7 @@ def calibrate(*, seconds: float | None = None, backends: Sequence[str | Backend]
     if profile.is_off():
         return None
     profile.check()
-    with calibration.alone(lambda text: automatic.log(f"anyarray: {text}")):
+    with calibration.alone(callers.log):
         measuring = calibration.prepared(wanted)
         try:
             for _ in measuring.steps(seconds or usual_seconds(has_accelerator=measuring.has_accelerator)):

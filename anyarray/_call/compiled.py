@@ -11,13 +11,13 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, Final, TypeVar
 
-from anyarray._base import dtypes, processor
+from anyarray._base import callers, dtypes, processor
 from anyarray._base.extension import speedups
 from anyarray._call import body as _body
 from anyarray._call import by_position, chains, moves, postponing
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import accounts, choice, machine
-from anyarray._memory import alignment, second_copies, transfer, views
+from anyarray._memory import alignment, second_copies, views
 from anyarray._registry import home, registry
 from anyarray.backends import _shortcut
 
@@ -44,7 +44,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
         loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn,
-        ran=chains.ran, moved=moves.moved, skipped_files=transfer.SKIPPED_FILES,
+        ran=chains.ran, moved=moves.moved, skipped_files=callers.SKIPPED_FILES,
         postponed=postponing.Postponed, put_off=postponing.put_off, put_off_inplace=postponing.put_off_inplace,
         value_of=postponing.value_of, compute_readers=postponing.compute_readers, leaves=postponing.leaves,
         error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),

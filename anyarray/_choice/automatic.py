@@ -20,19 +20,17 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 
-from anyarray._base import errors
-from anyarray._base.dtypes import DType
+from anyarray._base import callers, errors
 from anyarray._choice import accounts, cost, learning, machine, prices
 from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
 from anyarray._choice.cost import NUMPY
 from anyarray._choice.machine import Prediction, state, use
-from anyarray._choice.rule import Offer, Stay, gains, needed, weigh
+from anyarray._choice.rule import Offer, Stay, cheapest, gains, needed, weigh
 from anyarray._memory import transfer
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
@@ -89,7 +87,7 @@ def _load_model() -> cost.Model | None:
     try:
         loaded = profile.find()
     except profile.UnusableError as error:
-        warnings.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning, stacklevel=_outside())
+        callers.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning)
         return None
     state.is_hint_done = loaded is not None or profile.is_off()
     if loaded is None:
@@ -98,17 +96,8 @@ def _load_model() -> cost.Model | None:
     learning.load(file)
     if found.added:
         # A log line, no warning: the profile is valid for the backends that it has.
-        log(f"anyarray: no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
+        callers.log(f"no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")
     return machine.without(found, [name for name in found.backends if not machine.may_be_usable(name)])
-
-
-def _outside() -> int:
-    """The `stacklevel` for a warning of the caller to name the user's line."""
-    # From Python 3.12 on `warnings.warn` has `skip_file_prefixes` for this.
-    the_user_s, frame, level = transfer.user_frame(), sys._getframe(1), 1
-    while frame is not the_user_s and frame.f_back is not None:
-        frame, level = frame.f_back, level + 1
-    return level
 
 
 def hint_at_calibrate() -> None:
@@ -121,13 +110,7 @@ def hint_at_calibrate() -> None:
         return
     state.is_hint_done = True
     if any(library.is_installed for library in libraries.libraries().values() if library.name != NUMPY):
-        log(f"anyarray: calls run where their arrays are, as this machine is not measured. {CURE}")
-
-
-def log(line: str) -> None:
-    import logging  # 5 ms, so not at `import anyarray`
-
-    logging.getLogger("anyarray").warning(line)
+        callers.log(f"calls run where their arrays are, as this machine is not measured. {CURE}")
 
 
 @dataclass(eq=False)
@@ -217,18 +200,13 @@ class OutOfMemoryWarning(RuntimeWarning):
 
 
 def warn_of_memory(function: str, there: Backend, instead: Backend) -> None:
-    warnings.warn(
-        f"{function}: {there} is out of memory, so the call is repeated on {instead}",
-        OutOfMemoryWarning,
-        stacklevel=_outside(),
-    )
+    callers.warn(f"{function}: {there} is out of memory, so the call is repeated on {instead}", OutOfMemoryWarning)
 
 
 def learn(prediction: Prediction, name: str, seconds: float) -> None:
     """Correct predictions by the time of a call on a backend."""
-    known, call = prediction.known, prediction.call
-    predicted = None if known is None or call is None else known.seconds(name, call)
-    if call is None or predicted is None:
+    call, predicted = prediction.call, prediction.by_profile(name)
+    if call is None or not predicted:
         return
     is_changed = learning.note(name, call, _in_a_chain(name, call, seconds, predicted), predicted)
     if name == NUMPY and machine.is_limit_due(call.function):
@@ -239,18 +217,15 @@ def learn(prediction: Prediction, name: str, seconds: float) -> None:
 
 def learn_chain(predictions: Sequence[Prediction], seconds: float) -> None:
     """Correct predictions of NumPy's elementwise calls by a chain's time."""
-    of_profile = [
-        None if one.call is None or one.known is None else one.known.seconds(NUMPY, one.call) for one in predictions
-    ]
-    predicted = [one for one in of_profile if one is not None]
-    if len(predicted) < len(predictions) or seconds <= 0:
+    by_key = {one.key: (one.call, one.by_profile(NUMPY)) for one in predictions}
+    if seconds <= 0 or not all(predicted for _, predicted in by_key.values()):
         return
-    ratio, changed = seconds / sum(predicted), set[str]()
-    for one, its in {one.key: (one.call, its) for one, its in zip(predictions, predicted, strict=True)}.values():
-        is_wanted = one is not None and cost.CLASSES[one.kind].is_elementwise and learning.is_wanted(NUMPY, one)
-        if one is not None and is_wanted and learning.note(NUMPY, one, ratio * its, its):
-            changed.add(one.function)
-            machine.set_limit(one.function, factor=learning.factor(NUMPY, one))
+    ratio, changed = seconds / sum([by_key[one.key][1] for one in predictions]), set[str]()
+    for call, predicted in by_key.values():
+        is_wanted = call is not None and cost.CLASSES[call.kind].is_elementwise and learning.is_wanted(NUMPY, call)
+        if call is not None and is_wanted and learning.note(NUMPY, call, ratio * predicted, predicted):
+            changed.add(call.function)
+            machine.set_limit(call.function, factor=learning.factor(NUMPY, call))
     if changed:
         machine.forget_decisions()
 
@@ -280,8 +255,8 @@ def learn_part(function: str, arrays: Sequence[Any], of: Decision, axis: cost.Ax
     assert of.part is not None
     name, dtypes = of.part.backend, tuple([a._home.dtype(a._value) for a in arrays])
     part, whole = (machine.prediction_of(function, shapes, dtypes, axis) for shapes in (shapes_of(arrays), of.shapes))
-    known, expected = part.known, None if part.call is None else part.known and part.known.seconds(name, part.call)
-    if known is not None and whole.call is not None and expected is not None:
+    expected = part.by_profile(name)
+    if whole.call is not None and expected:
         learning.replace(name, whole.call, _in_a_chain(name, whole.call, seconds, expected) / expected)
         machine.forget_decisions()
 
@@ -347,7 +322,7 @@ def decide(
             kept = machine.KeptCall(None, (), home.backend, home.backend.name, (), {}, 0.0)
             machine.keep_call(function, key_of(arrays, axis), kept)
         return found
-    weighing = _Weighing(decision, arrays, sizes, dtypes, prediction.call, prediction, known, candidates)
+    weighing = _Weighing(decision, arrays, sizes, prediction, prediction.call, known, candidates)
     best = weighing.choose()
     if candidates is None and learning.is_on():
         best = weighing.checked(best)
@@ -472,14 +447,13 @@ class _Weighing:
         decision: Decision,
         arrays: Sequence[Any],
         sizes: Sequence[int],
-        dtypes: Sequence[DType],
-        call: cost.Call,
         prediction: Prediction,
+        call: cost.Call,
         known: cost.Model,
         candidates: tuple[str, ...] | None,
     ) -> None:
         here, seconds = decision.stay.backend.name, prediction.seconds
-        self.decision, self.arrays, self.sizes, self.dtypes = decision, arrays, sizes, dtypes
+        self.decision, self.arrays, self.sizes, self.dtypes = decision, arrays, sizes, prediction.dtypes
         self.call, self.prediction, self.known, self.candidates = call, prediction, known, candidates
         self.call_accounts = CallAccounts(arrays, machine.missed_by(prediction.key))
         self.allowed = (
@@ -519,26 +493,27 @@ class _Weighing:
 
     def choose(self) -> str:
         """The fastest backend of those that pay; else that of the inputs."""
-        stay, decision = self.stay, self.decision
-        best, least = stay.name, math.inf
+        found = cheapest(
+            self.stay, self.considered(), self.decision.predicted, lambda name: prices.has_dtypes(name, self.dtypes)
+        )
+        if found is None:
+            return self.stay.name
+        self.decision.reason = why_moving(self.stay.name, pays_alone=found[1].pays_alone)
+        return found[0].name
+
+    def considered(self) -> Iterator[Offer]:
+        """The offers of backends that gain enough, which are kept."""
         for name, working in self.allowed.items():
-            if name == stay.name or (name, decision.function) in machine.unable:
-                continue
-            if not prices.has_room(name, self.nbytes):
+            is_unable = name == self.stay.name or (name, self.decision.function) in machine.unable
+            if is_unable or not prices.has_room(name, self.nbytes):
                 continue
             reading = self.call_accounts.reading() if name == NUMPY else 0.0
-            error = self.error(name)
-            if self.candidates is None and not gains(stay, name, self.call.kind, working, reading, error):
-                decision.predicted[name] = working
-                continue
-            offer = self.offer(name, working, reading)
-            self.offers.append(offer)
-            price = weigh(stay, offer)
-            decision.predicted[name] = price.seconds
-            if price.pays and price.seconds < least and prices.has_dtypes(name, self.dtypes):
-                best, least = name, price.seconds
-                decision.reason = why_moving(stay.name, pays_alone=price.pays_alone)
-        return best
+            is_allowed = self.candidates is not None
+            if is_allowed or gains(self.stay, name, self.call.kind, working, reading, self.error(name)):
+                self.offers.append(self.offer(name, working, reading))
+                yield self.offers[-1]
+            else:
+                self.decision.predicted[name] = working
 
     def error(self, name: str) -> float:
         """The factor by which the ratio to the time on a backend may be wrong.

@@ -12,7 +12,6 @@ from __future__ import annotations
 import functools
 import math
 import operator
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
@@ -20,13 +19,12 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
-from anyarray._base import errors
+from anyarray._base import callers, environment, errors
 from anyarray._base.blocks import within
 from anyarray._base.settings import OPENERS, SUSPENDS, Change, Holding, Layers, Setting
 from anyarray._choice import automatic, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._choice.whole_functions import WholeFunction
-from anyarray._memory import transfer
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
 from anyarray._registry.registry import Backend
@@ -142,20 +140,12 @@ def _named(name: str) -> Choice:
     return Choice(BY_COST if name == AUTO else name)
 
 
-def _asked_for() -> str:
-    """The value of ANYARRAY_BACKEND, stripped.
-
-    On Windows `set NAME=value && ...` leaves a trailing space in it.
-    """
-    return os.environ.get(VARIABLE, "").strip()
-
-
-process_default: Final = _named(_asked_for() or AUTO)
+process_default: Final = _named(environment.variable(VARIABLE) or AUTO)
 """The choice where no block is open; one object, which `set_default_backend` mutates."""
 
 FUSE_VARIABLE: Final = "ANYARRAY_FUSE"
 """The environment variable that says "off" where no chains of elementwise calls are to be run together."""
-if os.environ.get(FUSE_VARIABLE, "").strip().lower() in ("off", "0", "no", "false"):
+if environment.is_off(FUSE_VARIABLE):
     process_default.fuses = False
 
 context_variable: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
@@ -180,7 +170,7 @@ def chosen() -> Backend | None:
     try:
         found = registry.backend_of_name(named)
     except errors.BackendError as error:
-        if named == process_default.backend == _asked_for():
+        if named == process_default.backend == environment.variable(VARIABLE):
             error.args = (f"{error}. The environment variable {VARIABLE} asks for it",)
         raise
     if choice.backend is named:  # else another thread has set another default in the meantime
@@ -464,7 +454,7 @@ def decision_about_function(
 
 def _record(found: Decision, choice: Choice) -> None:
     if choice.records:
-        frame = transfer.user_frame()
+        frame = callers.user_frame()
         found.where = frame.f_code.co_filename, frame.f_lineno
         for record in choice.records:
             record.append(found)

@@ -477,13 +477,16 @@ class Limits(NamedTuple):
     decision is needed where no backend gains."""
 
 
+NEVER: Final = Limits(math.inf, math.inf, math.inf, math.inf)
+
+
 def _limits(work: Mapping[str, float]) -> Limits:
     """The thresholds for the work from which a call counts.
 
     It is given for a class and its variants.
     """
     if not work:
-        return Limits(math.inf, math.inf, math.inf, math.inf)
+        return NEVER
     kind = next(iter(work))
     row = CLASSES[kind]
     elements = min([_elements_of(*one) for one in work.items()])

@@ -21,6 +21,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from anyarray._base import environment, files
+
 if TYPE_CHECKING:
     from anyarray._choice.cost import Call
 
@@ -52,7 +54,7 @@ _state: Final[dict[str, Any]] = {"is_changed": False, "file": None}
 @functools.cache
 def is_on() -> bool:
     """Whether times of what runs correct the predictions."""
-    return os.environ.get(VARIABLE, "").strip() != "off"
+    return not environment.is_off(VARIABLE)
 
 
 def _size(call: Call) -> int:
@@ -145,8 +147,7 @@ def save() -> None:
     import json
 
     rows = [[*key, size, round(min(times), 4)] for key, by in _ratios.items() for size, times in by.items()]
-    with contextlib.suppress(OSError):  # a folder that cannot be written, or no room: the next program learns again
-        file = _beside(profile)
-        temporary = file.with_name(f"{file.name}.{os.getpid()}")
+    # In a folder that cannot be written, or without room, the next program learns again.
+    with contextlib.suppress(OSError), files.replacement(_beside(profile)) as (temporary, file):
         temporary.write_text(json.dumps({"of": _digest(profile), "ratios": rows}))
         os.replace(temporary, file)

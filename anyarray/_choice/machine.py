@@ -43,27 +43,18 @@ class _State:
 
 
 class Limit:
-    """Thresholds of a function, in elements, below which no decision is made.
+    """The `cost.Limits` of a function, in whole elements.
 
     A smaller call runs in NumPy, if its inputs are there.
     """
 
     __slots__ = ("elements", "even", "product", "recorded", "side")
 
-    def set(
-        self, elements: int, product: int | None = None, even: int | None = None, recorded: int | None = None
-    ) -> None:
-        """Set all thresholds; the default of each is `elements`."""
-        self.elements = elements
-        """For inputs of all shapes."""
-        self.even = elements if even is None else even
-        """For inputs of one shape, and scalars."""
-        self.recorded = self.even if recorded is None else recorded
-        """For the result of a call that is recorded, of inputs without an account."""
-        self.product = elements if product is None else product
-        """For the product of the sizes of two arrays that are broadcast or multiplied."""
+    def set(self, limits: cost.Limits) -> None:
+        """Set all thresholds."""
+        self.elements, self.product, self.even, self.recorded = [math.ceil(min(MOST, one)) for one in limits]
         self.side = math.isqrt(self.product - 1) + 1 if self.product else 0
-        """For each of two such arrays: the square root of `product`."""
+        """For each of two arrays: the square root of `product`."""
 
 
 LARGE: Final = 10_000
@@ -120,7 +111,7 @@ def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
     _waiting.clear()
     if found is None:
         for limit in _limits.values():
-            limit.set(MOST)
+            limit.set(cost.NEVER)
     elif are_limits_due:
         for function in _limits:
             set_limit(function)
@@ -153,7 +144,7 @@ _waiting: Final[set[str]] = set()
 
 def _unmeasured(function: str) -> None:
     """Set the thresholds of a function to those of any machine."""
-    _limits[function].set(*map(_whole, cost.usual_limits(cost.class_of.get(cost.predicted_as(function), ""))))
+    _limits[function].set(cost.usual_limits(cost.class_of.get(cost.predicted_as(function), "")))
 
 
 def set_limit(function: str, *, factor: float = 1.0) -> None:
@@ -162,19 +153,13 @@ def set_limit(function: str, *, factor: float = 1.0) -> None:
     NumPy was found to take `factor` times as long as predicted.
     """
     _waiting.discard(function)
-    if state.model is None:
-        return
-    limits = state.model.limits(function, factor=factor)
-    _limits[function].set(*map(_whole, limits))
+    if state.model is not None:
+        _limits[function].set(state.model.limits(function, factor=factor))
 
 
 def is_limit_due(function: str) -> bool:
     """Whether the thresholds of a function are not its own yet."""
     return function in _waiting
-
-
-def _whole(elements: float) -> int:
-    return math.ceil(min(MOST, elements))
 
 
 def without(found: cost.Model, names: Sequence[str]) -> cost.Model:
@@ -306,6 +291,10 @@ class Prediction(NamedTuple):
     known: cost.Model | None
     """The model of the prediction."""
     dtypes: tuple[DType, ...]
+
+    def by_profile(self, name: str) -> float:
+        """Seconds on a backend without what was learned; 0 if unmeasured."""
+        return (self.call and self.known and self.known.seconds(name, self.call)) or 0.0
 
 
 class KeptCall(NamedTuple):

@@ -9,25 +9,25 @@ warning that says what to run. An environment without one uses that of another e
 from __future__ import annotations
 
 import contextlib
-import errno
 import functools
 import json
 import os
 import platform
-import stat
 import sys
 import zlib
 from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from anyarray._base import processor
+from anyarray._base import environment, files, processor
 from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
-from anyarray._registry import libraries as _libraries
+from anyarray._registry.libraries import LIBRARIES, Library, libraries
 
 FORMAT: Final = 6
 """Version of the file format; increased by each incompatible change."""
+VARIABLE: Final = "ANYARRAY_PROFILE"
+"""The environment variable that names another file, or turns the profile off."""
 
 
 class UnusableError(Exception):
@@ -38,17 +38,9 @@ class UnwritableError(OSError):
     """A profile cannot be written; the message says why."""
 
 
-def _asked_for() -> str:
-    """The value of ANYARRAY_PROFILE, stripped.
-
-    On Windows `set NAME=value && ...` leaves a trailing space in it.
-    """
-    return os.environ.get("ANYARRAY_PROFILE", "").strip()
-
-
 def is_off() -> bool:
     """Whether the environment variable disables the profile."""
-    return _asked_for() == "off"
+    return environment.is_off(VARIABLE)
 
 
 def path() -> Path | None:
@@ -58,7 +50,7 @@ def path() -> Path | None:
     """
     if is_off():
         return None
-    named = _asked_for()
+    named = environment.variable(VARIABLE)
     if named:
         return Path(os.path.expanduser(named))
     try:
@@ -72,7 +64,7 @@ def path() -> Path | None:
     return folder / f"{_of_machine()}{_digest({'environment': sys.prefix})}.json"
 
 
-BY_NAME: Final = "by the environment variable ANYARRAY_PROFILE"
+BY_NAME: Final = f"by the environment variable {VARIABLE}"
 
 
 def _of_machine() -> str:
@@ -88,10 +80,10 @@ def _digest(of: Mapping[str, Any]) -> str:
 @functools.cache
 def machine() -> dict[str, Any]:
     """What identifies this machine; imports no library."""
-    accelerators = sorted(f"{one} {_model(one)}".strip() for one in Path("/proc/driver/nvidia/gpus").glob("*"))
+    accelerators = processor.accelerators()
     return {
         "system": platform.system(),
-        "processor": _processor(),
+        "processor": processor.model(),
         "cores": processor.cores(),
         "accelerators": accelerators,
         # Without accelerators it does not matter, and is often set to keep a library from looking for them.
@@ -99,56 +91,27 @@ def machine() -> dict[str, Any]:
     }
 
 
-def _model(accelerator: Path) -> str:
-    """The model name of an accelerator, or ""."""
-    try:
-        lines = (accelerator / "information").read_text().splitlines()
-    except OSError:
-        return ""
-    return next((line.partition(":")[2].strip() for line in lines if line.startswith("Model:")), "")
-
-
-def _processor() -> str:
-    """The processor's model; `platform` gives only its family on Linux."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    model = next((line.partition(":")[2].strip() for line in lines if line.startswith("model name")), "")
-    return f"{platform.machine()} {model or platform.processor()}".strip()
-
-
 def versions(names: Iterable[str]) -> dict[str, str | None]:
-    """The installed versions of libraries, by their names in the registry."""
-    known = _libraries.libraries()
-    return {name: known[name].version if name in known else None for name in names}
+    """The installed versions of our libraries and of those with these names."""
+    rows: dict[str, Library | None] = dict(LIBRARIES)
+    for name in set(names) - rows.keys():  # another distribution brings them; to look for it takes 50 ms
+        rows[name] = libraries().get(name)
+    return {name: None if row is None else row.version for name, row in rows.items()}
 
 
-def _folders() -> dict[str, int]:
-    """When the folders where packages are installed last changed.
-
-    As long as they did not, no library came, went or was upgraded: to look for their versions takes 50 ms.
-    """
-    found: dict[str, int] = {}
-    for folder in sys.path:
-        if folder.endswith(("site-packages", "dist-packages")):
-            with contextlib.suppress(OSError):
-                found[folder] = os.stat(folder).st_mtime_ns
-    return found
-
-
-def save(measured: Mapping[str, Any], libraries: Iterable[str], to: Path) -> None:
+def save(measured: Mapping[str, Any], names: Iterable[str], to: Path) -> None:
     """Write what was measured with these libraries; raises UnwritableError.
 
     The file is replaced atomically: a reader sees the old one or the new one.
     """
+    names = list(names)
+    now = versions(names)
     data = {
         "format": FORMAT,
         "machine": machine(),
         "environment": sys.prefix,
-        "versions": versions(libraries),
-        "installed": _installed(),
-        "folders": _folders(),
+        "versions": {name: now[name] for name in names},
+        "installed": [name for name, version in now.items() if version],  # the simulated accelerator has none
         **measured,
     }
     text = json.dumps(data, indent=1)
@@ -170,34 +133,16 @@ def check() -> None:
 
 @contextlib.contextmanager
 def _beside(to: Path) -> Generator[tuple[Path, Path]]:
-    """Paths of a temporary file in the profile's folder, and of the profile.
-
-    Links are followed. The temporary file is removed in the end. Raises UnwritableError for an OSError in the block.
-    """
-    there = Path(os.path.realpath(to))
-    # Not by `tempfile`, whose files no other user can read: one user may calibrate for others.
-    import secrets  # 5 ms, which who reads a profile is spared
-
-    temporary = there.with_name(f"{there.name}.{secrets.token_hex(4)}.tmp")
+    """As `files.replacement`; raises UnwritableError for an OSError."""
     try:
-        if there.is_dir():
-            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
-        if there.exists() and not there.is_file():
-            raise OSError(errno.EINVAL, NO_FILE)
-        if not next(folder for folder in there.parents if folder.exists()).is_dir():
-            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        there.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            yield temporary, there
-        finally:
-            temporary.unlink(missing_ok=True)
+        with files.replacement(to) as paths:
+            yield paths
     except OSError as error:
         raise UnwritableError(
             f"calibrate: the profile cannot be written to {to} ({error.strerror}). Name another file {BY_NAME}"
         ) from error
 
 
-NO_FILE: Final = "Not a regular file"
 USUAL: Final = 1 << 17
 """Bytes that are more than the usual size of a profile."""
 LARGEST: Final = 1 << 24
@@ -215,12 +160,12 @@ def find() -> tuple[Path, cost.Model] | None:
         file = path()
     except UnwritableError:
         return None
-    if file is None or not (_asked_for() or os.access(file.parent, os.X_OK)):
+    if file is None or not (environment.variable(VARIABLE) or os.access(file.parent, os.X_OK)):
         return None  # no such folder, or in the home folder of another user, as in some containers
     data = _content(file)
     if data is not None:
         return file, _model_of(file, data)
-    for other in [] if _asked_for() else _others(file):
+    for other in [] if environment.variable(VARIABLE) else _others(file):
         with contextlib.suppress(UnusableError):  # what another environment has is no error here
             data = _content(other)
             if data is not None:
@@ -243,12 +188,7 @@ def _content(file: Path) -> dict[str, Any] | None:
     Raises UnusableError for a file that cannot be a profile.
     """
     try:
-        status = file.stat()
-        if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-            raise OSError(errno.EINVAL, NO_FILE)  # a read from a pipe may never return
-        if status.st_size >= LARGEST:
-            raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-        content = file.read_bytes()
+        content = files.content(file, LARGEST)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -265,60 +205,28 @@ def _content(file: Path) -> dict[str, Any] | None:
 def _model_of(file: Path, data: Mapping[str, Any]) -> cost.Model:
     """The model of the content of a file; raises UnusableError."""
     try:
-        is_unchanged = data.get("folders") == _folders() != {}
-        fault = _fault(data, is_unchanged=is_unchanged)
+        now = versions(data["versions"])
+        fault = _fault(data, now)
         if fault is None:
-            found = cost.model_of(data)._replace(added=() if is_unchanged else _added(data))
-            if not (is_unchanged or found.added) and data["environment"] == sys.prefix:
-                _note_folders(file, data)
-            return found
+            was = data.get("installed", now)
+            return cost.model_of(data)._replace(added=tuple(n for n, one in now.items() if one and n not in was))
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise _broken(file, error) from error
     raise UnusableError(f"{file} {fault}")
-
-
-def _note_folders(file: Path, data: Mapping[str, Any]) -> None:
-    """Let the next program see at once that the libraries are as they were.
-
-    Another package was installed. The file keeps its time, as what was learned is of that.
-    """
-    with contextlib.suppress(OSError), _beside(file) as (temporary, there):
-        status = file.stat()
-        temporary.write_text(json.dumps({**data, "folders": _folders()}, indent=1))
-        os.utime(temporary, ns=(status.st_atime_ns, status.st_mtime_ns))
-        os.replace(temporary, there)
 
 
 def _broken(file: Path, error: Exception) -> UnusableError:
     return UnusableError(f"{file} is broken ({type(error).__name__}: {str(error)[:LONGEST]})")
 
 
-def _fault(data: Mapping[str, Any], *, is_unchanged: bool) -> str | None:
-    """Why a profile does not apply to this machine; None if it does.
+def _fault(data: Mapping[str, Any], now: Mapping[str, str | None]) -> str | None:
+    """Why a profile does not apply to this machine and these versions.
 
-    Unless the folders of packages are as they were, the versions of the libraries are compared.
+    None if it does.
     """
     if data["format"] != FORMAT:
         return f"is of format {str(repr(data['format']))[:LONGEST]}, not {FORMAT}"
     if data["machine"] != json.loads(json.dumps(machine())):
         return "is of another machine"
-    if is_unchanged:
-        return None
-    now = versions(data["versions"])
     changed = [f"{name} {was} is {now[name]} now" for name, was in data["versions"].items() if now[name] != was]
     return f"is stale ({', '.join(changed)})" if changed else None
-
-
-def _installed() -> list[str]:
-    """The libraries that `calibrate` can measure."""
-    # The simulated accelerator has no version.
-    return [library.name for library in _libraries.libraries().values() if library.is_installed and library.version]
-
-
-def _added(data: Mapping[str, Any]) -> tuple[str, ...]:
-    """The libraries that were installed after a profile was made.
-
-    Empty if the profile does not list those that were installed.
-    """
-    was = data.get("installed")
-    return () if was is None else tuple(name for name in _installed() if name not in was)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple
 
 from anyarray._choice import cost
@@ -56,6 +57,11 @@ class Offer(NamedTuple):
     alike: float
     """Savings missed by calls with the same function, shapes and dtypes."""
 
+    @property
+    def price(self) -> float:
+        """What the move takes beside the call."""
+        return self.arriving + self.returning + self.once
+
 
 class Price(NamedTuple):
     """The total time of a call on another backend, and whether it pays."""
@@ -95,7 +101,23 @@ def weigh(stay: Stay, offer: Offer) -> Price:
         and (_pays_alone(stay, offer, 0.0) or is_enough)
         and (not offer.once or offer.alike + saving >= multiple * (moving + offer.once))
     )
-    return Price(offer.working + moving + offer.once, pays_alone, pays)
+    return Price(offer.working + offer.price, pays_alone, pays)
+
+
+def cheapest(
+    stay: Stay, offers: Iterable[Offer], predicted: dict[str, float], can_run: Callable[[str], bool]
+) -> tuple[Offer, Price] | None:
+    """Of the offers that pay, where the call can run, that which takes least.
+
+    `predicted` gets the seconds of all. Each is weighed before the next is made.
+    """
+    found: tuple[Offer, Price] | None = None
+    for offer in offers:
+        price = weigh(stay, offer)
+        predicted[offer.name] = price.seconds
+        if price.pays and (found is None or price.seconds < found[1].seconds) and can_run(offer.name):
+            found = offer, price
+    return found
 
 
 def _pays_alone(stay: Stay, offer: Offer, once: float) -> bool:

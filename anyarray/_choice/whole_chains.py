@@ -20,7 +20,7 @@ from anyarray._choice import cost, learning, machine, prices
 from anyarray._choice.automatic import Decision, of_chain
 from anyarray._choice.cost import NUMPY
 from anyarray._choice.machine import Prediction, state
-from anyarray._choice.rule import Offer, Stay, weigh
+from anyarray._choice.rule import Offer, Stay, cheapest
 from anyarray._registry import registry
 
 
@@ -46,21 +46,23 @@ def decide(chain: Chain, candidates: tuple[str, ...] | None = None) -> Decision:
     decision = of_chain([name for name, _ in chain.calls], chain.elements, predictions)
     if known is None or NUMPY not in decision.alone or not _is_seen(predictions):
         return decision
-    stay, alike, least = Stay(NUMPY, decision.alone[NUMPY], 0.0), machine.missed_by(chain), math.inf
-    for name, working in decision.alone.items():
-        is_left_out = candidates is not None and name not in candidates
-        is_left_out |= name == NUMPY or machine.chain_factors.get((name, chain)) == math.inf
-        if is_left_out or any((name, function) in machine.unable for function, _ in chain.calls):
-            continue
-        offer = _offer(chain, name, working, predictions, known, alike.get(name, 0.0))
-        price = weigh(stay, offer)
-        decision.predicted[name] = price.seconds
-        if price.pays and price.seconds < least and _has_room(name, chain):
-            least, decision.home = price.seconds, registry.backend_of_name(name).free
-            decision.reason = f"moves from {NUMPY}: the calls together pay for it"
-            decision.transferred, decision.bought = offer.arriving, offer.once
-        elif offer.once:
-            alike[name] = alike.get(name, 0.0) + max(0.0, stay.seconds - working)
+    stay, alike = Stay(NUMPY, decision.alone[NUMPY], 0.0), machine.missed_by(chain)
+    offers = [
+        _offer(chain, name, working, predictions, known, alike.get(name, 0.0))
+        for name, working in decision.alone.items()
+        if name != NUMPY
+        and (candidates is None or name in candidates)
+        and machine.chain_factors.get((name, chain)) != math.inf
+        and not any((name, function) in machine.unable for function, _ in chain.calls)
+    ]
+    found = cheapest(stay, offers, decision.predicted, lambda name: _has_room(name, chain))
+    if found is not None:
+        decision.home = registry.backend_of_name(found[0].name).free
+        decision.reason = f"moves from {NUMPY}: the calls together pay for it"
+        decision.transferred, decision.bought = found[0].arriving, found[0].once
+    for offer in offers:
+        if offer.once and not (found and found[0] is offer):
+            alike[offer.name] = alike.get(offer.name, 0.0) + max(0.0, stay.seconds - decision.alone[offer.name])
     return decision
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from anyarray._base.dtypes import DType
 from anyarray._choice import cost, learning, prices
@@ -12,7 +12,7 @@ from anyarray._choice.accounts import Seconds
 from anyarray._choice.automatic import LEFT_OUT, Decision, shapes_of, warn_of_memory, why_moving, why_staying
 from anyarray._choice.cost import NUMPY
 from anyarray._choice.machine import state
-from anyarray._choice.rule import TWICE
+from anyarray._choice.rule import TWICE, Offer
 from anyarray._registry import registry
 from anyarray._registry.home import Home
 
@@ -77,14 +77,6 @@ class WholeFunction:
         """Whether a call on this backend needs no decision."""
         return self._resting is not None and self._resting[0] == name and self._resting[1] is state.model
 
-    def rest(self, name: str, known: cost.Model) -> None:
-        """Make no more decisions about calls on a backend.
-
-        Only if enough calls were timed there; no other backend can save the time of a decision.
-        """
-        if self.is_settled(name):
-            self._resting = name, known
-
     def decide(self, function: str, here: Home, arrays: Sequence[Any]) -> Decision:
         """Where the next call runs, and why.
 
@@ -93,7 +85,7 @@ class WholeFunction:
         decision, known, name = Decision(function, shapes_of(arrays), here, here), state.model, here.backend.name
         dtypes = [a._home.dtype(a._value) for a in arrays]
         offers = {} if known is None else self._offers(name, arrays, dtypes, known)
-        decision.predicted = {there: offer.seconds for there, offer in offers.items()}
+        decision.predicted = {there: offer.working + offer.price for there, offer in offers.items()}
         if not self.may_run_on(here):
             decision.home = prices.narrowed(function, decision.predicted, self._candidates or (), dtypes).free
             decision.reason = LEFT_OUT.format(name)
@@ -102,14 +94,12 @@ class WholeFunction:
         elif self.seconds(name) is None:
             decision.reason = f"stays on {name}: " + ("not timed there yet" if learning.is_on() else "nothing is timed")
             if not learning.is_on():
-                self.rest(name, known)
+                self._resting = name, known
         else:
             self._choose(decision, offers, known, dtypes)
         return decision
 
-    def _offers(
-        self, here: str, arrays: Sequence[Any], dtypes: Sequence[DType], known: cost.Model
-    ) -> dict[str, _Offer]:
+    def _offers(self, here: str, arrays: Sequence[Any], dtypes: Sequence[DType], known: cost.Model) -> dict[str, Offer]:
         """What running on each other backend takes, if something tells."""
         sizes = [math.prod(shape) for shape in shapes_of(arrays)]
         nbytes = [size * dtype.itemsize for size, dtype in zip(sizes, dtypes, strict=True)]
@@ -120,22 +110,21 @@ class WholeFunction:
         if staying is not None and here not in chain:
             return {}
         scale = 1.0 if staying is None else staying / chain[here]
-        found: dict[str, _Offer] = {}
+        found: dict[str, Offer] = {}
         for name in chain:
             if name != here and name not in self._unable and (not self._candidates or name in self._candidates):
-                bringing, once = prices.bringing(arrays, nbytes, name, known), 0.0
+                arriving, once = prices.bringing(arrays, nbytes, name, known), 0.0
                 if name not in self.measured:  # the measured time includes the switch to another library
-                    bringing += known.backends[name].entering
+                    arriving += known.backends[name].entering
                     compiling = self._compiling.get(name, known.backends[name].compiling)
                     once = compiling + prices.importing(name, known)
                 was = self.seconds(name)
                 working = chain[name] * scale if was is None else was
-                found[name] = _Offer(working, bringing, known.bringing(name, here, max(nbytes)), once)
+                returning, missed = known.bringing(name, here, max(nbytes)), self.missed.get(name, 0.0)
+                found[name] = Offer(name, working, arriving, returning, once, 0.0, missed, missed)
         return found
 
-    def _choose(
-        self, decision: Decision, offers: dict[str, _Offer], known: cost.Model, dtypes: Sequence[DType]
-    ) -> None:
+    def _choose(self, decision: Decision, offers: dict[str, Offer], known: cost.Model, dtypes: Sequence[DType]) -> None:
         """Set the decision to the best backend.
 
         The call was timed where it is.
@@ -146,39 +135,20 @@ class WholeFunction:
         decision.predicted[here] = staying
         decision.reason = why_staying(here, alone, is_more_gained=True)
         for name, offer in offers.items():
-            saving, price = staying - offer.working, offer.seconds - offer.working
-            missed = saving
+            saving = missed = staying - offer.working
             if self.seconds(name) is None:
-                missed = self.missed[name] = self.missed.get(name, 0.0) + saving
-            pays = saving >= price or missed >= TWICE * price
+                missed = self.missed[name] = offer.missed + saving
+            pays = saving >= offer.price or missed >= TWICE * offer.price
             if saving > 0 and pays and offer.working < alone[best or here]:
                 best = name
         if not best:
-            if staying - min(alone.values()) <= self.CHOOSING:
-                self.rest(here, known)
+            if staying - min(alone.values()) <= self.CHOOSING and self.is_settled(here):
+                self._resting = here, known
             return
         offer, imported = offers[best], prices.importing(best, known)
         if prices.has_dtypes(best, dtypes):  # imports it
             decision.home = registry.backend_of_name(best).free
-            decision.transferred, decision.bought, decision.imported = offer.bringing, offer.once, imported
-            decision.reason = why_moving(here, pays_alone=offer.seconds <= staying)
+            decision.transferred, decision.bought, decision.imported = offer.arriving, offer.once, imported
+            decision.reason = why_moving(here, pays_alone=decision.predicted[best] <= staying)
         else:
             decision.reason = f"stays on {here}: {best} has not all its dtypes"
-
-
-class _Offer(NamedTuple):
-    """Seconds of a call on another backend."""
-
-    working: float
-    """The function itself."""
-    bringing: float
-    """Transfer of its arguments, and the switch to another library."""
-    returning: float
-    """Transfer of the result."""
-    once: float
-    """Import and compilation, if it did not run there yet."""
-
-    @property
-    def seconds(self) -> float:
-        """All of it."""
-        return sum(self)

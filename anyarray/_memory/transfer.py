@@ -19,21 +19,17 @@ Ledger and guard
 
 from __future__ import annotations
 
-import contextlib
 import os
-import sys
 import time
-import warnings
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
-from anyarray._base import blocks, errors
+from anyarray._base import blocks, callers, errors
 from anyarray._base.settings import Change, Holding, Layers, Setting
 from anyarray._memory import alignment, devices
 from anyarray._registry.home import DeviceRoute, Home, Native
@@ -473,7 +469,7 @@ def _guard(native: Native, source: Backend, target: str, cause: str, explicit: b
     mode = watch().guard
     if explicit or mode == "off":
         return
-    frame = user_frame()
+    frame = callers.user_frame()
     message = (
         f"{cause}: would copy {_nbytes(native, source):,} bytes from {source} to {target} in "
         f"{frame.f_code.co_filename}:{frame.f_lineno}. "
@@ -481,7 +477,7 @@ def _guard(native: Native, source: Backend, target: str, cause: str, explicit: b
     )
     if mode == "raise":
         raise errors.TransferError(message)
-    warnings.warn_explicit(message, TransferWarning, frame.f_code.co_filename, frame.f_lineno)
+    callers.warn(message, TransferWarning)
 
 
 class TransferWarning(UserWarning):
@@ -502,13 +498,13 @@ def _record(
     if not logs:
         return
     seconds = time.perf_counter() - started
-    code = user_frame()
+    frame = callers.user_frame()
     row = Transfer(
         source.name,
         target,
         cause,
-        code.f_code.co_filename,
-        code.f_lineno,
+        frame.f_code.co_filename,
+        frame.f_lineno,
         _nbytes(native, source),
         kind,
         seconds,
@@ -523,16 +519,3 @@ def _nbytes(native: Native, backend: Backend) -> int:
     for n in backend.free.shape_of(native):
         size *= n or 0
     return size * backend.free.dtype(native).itemsize
-
-
-_PACKAGE: Final = os.path.dirname(os.path.dirname(__file__)) + os.sep
-SKIPPED_FILES: Final = (_PACKAGE, "<anyarray", "<frozen ", contextlib.__file__)
-"""Prefixes of file names that are not the user's: ours, generated bodies, frozen modules, `contextlib`."""
-
-
-def user_frame() -> FrameType:
-    """The innermost frame of the user's code."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(SKIPPED_FILES):
-        frame = frame.f_back
-    return frame

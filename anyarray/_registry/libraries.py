@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import importlib.util
+import os
 import sys
 from typing import Final, NamedTuple
 
@@ -44,19 +46,34 @@ class Library(NamedTuple):
     @property
     def version(self) -> str | None:
         """Its installed version, or None; does not import it."""
-        from importlib import metadata  # 20 ms, so not at `import anyarray`
-
+        if not self.is_installed:
+            return None
         for distribution in self.distributions:
-            try:
+            found = _version_in_folders(distribution)
+            if found is not None:
+                return found
+        for distribution in self.distributions:
+            from importlib import metadata  # 50 ms, which few need
+
+            with contextlib.suppress(metadata.PackageNotFoundError):
                 return metadata.version(distribution)
-            except metadata.PackageNotFoundError:
-                continue
         return None
 
     @property
     def install_line(self) -> str:
         """The command that installs it."""
         return f'pip install "anyarray[{self.extra}]"' if self.extra else f"pip install {self.package}"
+
+
+def _version_in_folders(distribution: str) -> str | None:
+    """The version of a distribution by the name of its `.dist-info` folder."""
+    prefix, suffix = f"{distribution.replace('-', '_')}-", ".dist-info"
+    for folder in sys.path:
+        with contextlib.suppress(OSError):  # no folder, as an archive
+            for name in os.listdir(folder):
+                if name.startswith(prefix) and name.endswith(suffix):
+                    return name[len(prefix) : -len(suffix)]
+    return None
 
 
 LIBRARIES: Final[dict[str, Library]] = {

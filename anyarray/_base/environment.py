@@ -1,0 +1,22 @@
+"""Environment variables that users set for us."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+OFF: Final = ("off", "0", "no", "false")
+"""What turns a thing off."""
+
+
+def variable(name: str) -> str:
+    """The value of a variable, or "".
+
+    Without spaces around it: on Windows `set NAME=value && ...` leaves one.
+    """
+    return os.environ.get(name, "").strip()
+
+
+def is_off(name: str) -> bool:
+    """Whether a variable turns off what it stands for."""
+    return variable(name).lower() in OFF
