@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from numbers import Real
@@ -44,7 +44,7 @@ class Explanation:
     def predicted_seconds(self) -> float:
         """Predicted seconds of the calls where they ran.
 
-        Of those that were decided by cost, with transfers, imports and compilation. The transfer back, which is part of
+        Of those that are predicted, with transfers, imports and compilation. The transfer back, which is part of
         the price of a move, counts only if it is made.
         """
         return sum(
@@ -80,12 +80,12 @@ class Explanation:
         for one in self.decisions:
             alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
         groups = sorted(alike.values(), key=lambda found: -sum(one.seconds or 0.0 for one in found))
-        names = list(dict.fromkeys([name for one in self.decisions for name in _alone(one)]))
+        names = list(dict.fromkeys([name for one in self.decisions for name in one.alone]))
         spent = {what: part for what, part in SPENT.items() if what == "moving" or any(map(part, self.decisions))}
         rows = [["ran on", "calls", "took", *names, *spent]]
         for found in groups:
             took = _mean([one.seconds for one in found])
-            on_each = [_mean([_alone(one).get(name) for one in found]) for name in names]
+            on_each = [_mean([one.alone.get(name) for one in found]) for name in names]
             paid = [_mean([part(one) or None for one in found]) for part in spent.values()]
             rows.append([str(found[0].home.backend), str(len(found)), took, *on_each, *paid])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -124,11 +124,6 @@ def _call(one: Decision) -> str:
     shapes = [(shape, len(list(alike))) for shape, alike in itertools.groupby(one.shapes)]
     texts = [(f"{n}*" if n > 1 else "") + str(shape).replace(" ", "") for shape, n in shapes]
     return " ".join([one.function, *texts])
-
-
-def _alone(one: Decision) -> Mapping[str, float]:
-    """Predicted seconds of the call itself by backend, as far as it was considered."""
-    return one.alone or one.predicted
 
 
 def _price(one: Decision) -> str:

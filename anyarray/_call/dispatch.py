@@ -15,7 +15,6 @@ import linecache
 import math
 import operator
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload

@@ -13,11 +13,11 @@ import time
 from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final
 
+from anyarray._base import callers
 from anyarray._choice import automatic, choice, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._choice.choice import Automatic, Choice
 from anyarray._choice.machine import Prediction
-from anyarray._memory import transfer
 from anyarray._registry import registry
 from anyarray._registry.home import Home
 from anyarray._registry.registry import Backend
@@ -127,12 +127,12 @@ def is_undecided(function: str, arrays: Sequence[Any]) -> bool:
     here = choice.current()
     if here.backend is not choice.OBSERVED or here.candidates is not None or here.is_careful:
         return False
-    if not all([isinstance(one, Calls) for one in here.records]) or any([a._home is not _NUMPY for a in arrays]):
+    if not all(isinstance(one, Calls) for one in here.records) or any(a._home is not _NUMPY for a in arrays):
         return False
     limit, shapes = machine.limit_of(function), automatic.shapes_of(arrays)
     sizes = [math.prod(shape) for shape in shapes]
     largest = max(sizes)
-    is_even = all([size < 2 or shape == shapes[0] for size, shape in zip(sizes, shapes, strict=True)])
+    is_even = all(size < 2 or shape == shapes[0] for size, shape in zip(sizes, shapes, strict=True))
     return largest < limit.even if is_even else math.prod(sizes) < limit.elements
 
 
@@ -158,7 +158,7 @@ def started(decision: Decision, arrays: Sequence[Any], axis: cost.Axis) -> Stopw
 
 def here() -> Line:
     """The line of the user's that is running."""
-    frame = transfer.user_frame()
+    frame = callers.user_frame()
     return frame.f_code.co_filename, frame.f_lineno
 
 

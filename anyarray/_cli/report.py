@@ -58,7 +58,9 @@ def show(program: Program, to: Console) -> None:
     recording = whole * total.calls
     copies = [row for row in program.transfers if row.kind == "copy"]
     importing = sum(program.sampler.importing.values())
-    parts = [f"{duration(total.seconds)} in {_number(total.calls, 'call', 'calls')}"]
+    parts = [
+        f"{duration(total.seconds)} in {_number(total.calls, 'call', 'calls')}" if calls else "no call of anyarray"
+    ]
     if copies:
         parts.append(f"{duration(_sum(copies))} in {_number(len(copies), 'copy', 'copies')} between backends")
     if importing >= SEEN * program.seconds:
@@ -158,8 +160,9 @@ def _show_changes(program: Program, took: float, calls: dict[Line, Spent], total
     for line, seconds in implicit.most_common(1):
         if seconds >= SEEN * took:
             rows.append([f"without the copies of {program.name(line)}", duration(took - seconds), "", ""])
-    if len(rows) == 1:
+    if len(rows) == 1 and calls:
         to.line("Its calls take too little of that for another backend or xp.jit to make it faster.")
+    if len(rows) == 1:
         return
     _print(to, ["predicted", "takes", "of that once", "faster"], rows)
     if total.known < total.calls:
@@ -176,7 +179,7 @@ def _change(what: str, took: float, gain: float, once: float) -> list[str]:
     then, word = took - gain + once, ""
     if then < WORTH * took:
         word = "yes"
-    elif gain > (1 - WORTH) * took:
+    elif once > gain > (1 - WORTH) * took:
         word = f"from {math.ceil(once / gain)} x the work on"
     return [what, duration(max(0.0, then)), _if_any(once), word]
 

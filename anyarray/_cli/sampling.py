@@ -11,7 +11,7 @@ import time
 from types import FrameType
 from typing import Final
 
-from anyarray._memory.transfer import SKIPPED_FILES
+from anyarray._base.callers import SKIPPED_FILES
 
 Line = tuple[str, int]
 INTERVAL: Final = 1e-3

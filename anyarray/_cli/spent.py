@@ -144,5 +144,5 @@ def _calls_of(function: str) -> tuple[int, bool]:
     """
     parts = [part.rpartition(" ") for part in function.split(", ")]
     kinds = [cost.class_of.get(name) for *_, name in parts]
-    is_elementwise = all([kind is not None and cost.CLASSES[kind].is_elementwise for kind in kinds])
+    is_elementwise = all(kind is not None and cost.CLASSES[kind].is_elementwise for kind in kinds)
     return sum([int(count or 1) for count, *_ in parts]), is_elementwise
