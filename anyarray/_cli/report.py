@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 import os
 import time
@@ -51,7 +50,7 @@ class Program:
 def show(program: Program, to: Console) -> None:
     """Print where the time went, and what would change that."""
     calls, total = program.record.by_line(), Spent()
-    whole, inside = _recording()
+    whole, inside = _recording(program.record.model)
     for one in calls.values():
         one.correct(inside)
         total.add(one)
@@ -65,7 +64,7 @@ def show(program: Program, to: Console) -> None:
         parts.append(f"{duration(_sum(copies))} in {_number(len(copies), 'copy', 'copies')} between backends")
     if importing >= SEEN * program.seconds:
         parts.append(f"{duration(importing)} in imports")
-    took = program.seconds - recording
+    took = max(program.seconds - recording, total.seconds)
     to.line("")
     to.line(f"doctor: {program.script} took {duration(took)}: {', '.join(parts)}, the rest in Python and elsewhere.")
     if recording >= SEEN * program.seconds:
@@ -81,25 +80,29 @@ def show(program: Program, to: Console) -> None:
     _show_changes(program, took, calls, total, to)
 
 
-@functools.cache
-def _recording() -> tuple[float, float]:
+def _recording(model: cost.Model | None) -> tuple[float, float]:
     """Seconds by which a small call takes longer while it is recorded.
 
     In all, and within the time that is recorded.
     """
-    x, count, record = xp.ones(1, device="numpy"), 300, watching.Calls()
+    x, count = xp.ones(1, device="numpy"), 200
 
     def seconds() -> float:
         started = time.perf_counter()
         for _ in range(count):
             x + 1
-        return (time.perf_counter() - started) / count
+        return time.perf_counter() - started
 
-    plain = min(seconds() for _ in range(3))
-    with watching.every_call(record):
-        whole = min(seconds() for _ in range(3))
-    inside = sum([one.seconds or 0.0 for one in record]) / len(record)
-    return max(0.0, whole - plain), max(0.0, inside - plain)
+    def recorded() -> tuple[float, float]:
+        record, started = Record(model), time.perf_counter()
+        with watching.every_call(record):
+            seconds()
+        (spent,) = record.by_line().values()
+        return time.perf_counter() - started, spent.seconds
+
+    plain = min(seconds() for _ in range(5))
+    whole, inside = min(recorded() for _ in range(5))
+    return max(0.0, whole - plain) / count, max(0.0, inside - plain) / count
 
 
 def _show_lines(program: Program, calls: dict[Line, Spent], recording: float, to: Console) -> None:
@@ -112,7 +115,7 @@ def _show_lines(program: Program, calls: dict[Line, Spent], recording: float, to
         where = [f"{name} {count}" if len(spent.backends) > 1 else name for name, count in spent.backends.items()]
         cells = [_if_any(importing), _if_any(spent.compiling), str(spent.calls or ""), ", ".join(where)]
         if took >= SEEN * SEEN * program.seconds or spent.calls:
-            found.append((took, [program.name(line), duration(took), *cells]))
+            found.append((took, [program.name(line), duration(took) if took >= 1e-6 else "< 1 us", *cells]))
     found.sort(key=lambda row: -row[0])
     _print(to, ["line", "took", "importing", "compiling", "calls", "ran on"], [cells for _, cells in found])
 
