@@ -50,9 +50,9 @@ class Program:
 def show(program: Program, to: Console) -> None:
     """Print where the time went, and what would change that."""
     calls, total = program.record.by_line(), Spent()
-    whole, inside = _recording(program.record.model)
+    whole, inside, least = _recording(program.record.model)
     for one in calls.values():
-        one.correct(inside)
+        one.correct(inside, least)
         total.add(one)
     recording = whole * total.calls
     copies = [row for row in program.transfers if row.kind == "copy"]
@@ -80,10 +80,10 @@ def show(program: Program, to: Console) -> None:
     _show_changes(program, took, calls, total, to)
 
 
-def _recording(model: cost.Model | None) -> tuple[float, float]:
-    """Seconds by which a small call takes longer while it is recorded.
+def _recording(model: cost.Model | None) -> tuple[float, float, float]:
+    """Seconds by which a small call takes longer while it is recorded, and those of the call.
 
-    In all, and within the time that is recorded.
+    The first are in all, the second within the time that is recorded.
     """
     x, count = xp.ones(1, device="numpy"), 200
 
@@ -102,7 +102,7 @@ def _recording(model: cost.Model | None) -> tuple[float, float]:
 
     plain = min(seconds() for _ in range(5))
     whole, inside = min(recorded() for _ in range(5))
-    return max(0.0, whole - plain) / count, max(0.0, inside - plain) / count
+    return max(0.0, whole - plain) / count, max(0.0, inside - plain) / count, plain / count
 
 
 def _show_lines(program: Program, calls: dict[Line, Spent], recording: float, to: Console) -> None:

@@ -69,10 +69,10 @@ class Spent:
             self.there[name] = self.there.get(name, 0.0) + one.alone[name]
             self.jitted[name] = self.jitted.get(name, 0.0) + its
 
-    def correct(self, recording: float) -> None:
-        """Take away what recording adds to the seconds of each call."""
-        self.seconds = max(0.0, self.seconds - recording * self.calls)
-        self.took = max(0.0, self.took - recording * self.known)
+    def correct(self, recording: float, least: float) -> None:
+        """Take away what recording adds to the seconds of each call, which takes some at least."""
+        self.seconds = max(least * self.calls, self.seconds - recording * self.calls)
+        self.took = max(least * self.known, self.took - recording * self.known)
 
     def add(self, other: Spent) -> None:
         """Add what others took."""
