@@ -176,10 +176,10 @@ class Watched(Choice):
     def __init__(self, backend: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(backend, *args, **kwargs)
         if self.change is None:  # no block of the user's: it is set for the time of a call that is recorded already
-            self.__class__ = Choice
+            self.__class__ = Choice  # type: ignore[assignment]  # which has the same slots
 
     @property
-    def backend(self) -> Any:  # type: ignore[override]  # an attribute there
+    def backend(self) -> Any:
         found = _backend.__get__(self)
         if found is None or isinstance(found, Automatic):
             return choice.OBSERVED

@@ -87,7 +87,7 @@ def _threads_alike() -> Generator[None]:
     try:
         yield
     finally:
-        threading.setprofile(before)  # type: ignore[arg-type]  # None is one
+        threading.setprofile(before)
 
 
 def _ran(script: str, sampler: Sampler, *, is_module: bool) -> int:

@@ -26,6 +26,8 @@ WORTH: Final = 0.9
 """What a change must leave of the time to be called faster."""
 SEEN: Final = 0.01
 """The part of the time from which something is worth a word."""
+_DERIVATIVES: Final = os.path.join("anyarray", "transforms", "_derivatives")
+"""A part of the name of the file whose functions do not run in NumPy."""
 
 
 @dataclass
@@ -145,7 +147,7 @@ def _show_changes(program: Program, took: float, calls: dict[Line, Spent], total
         scale = total.took / total.here  # as far as this run is from what is predicted, so is another
         for name, costs in model.backends.items():
             once = prices.importing(name, model)
-            if total.backends.keys() != {name}:
+            if total.backends.keys() != {name} and not (name == cost.NUMPY and program.sampler.has_met(_DERIVATIVES)):
                 unneeded = 0.0 if name in total.backends and name != cost.NUMPY else libraries
                 gain = total.took - scale * total.there[name] + unneeded
                 rows.append(_change(f"all calls on {name}", took, gain, once))

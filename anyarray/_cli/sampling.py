@@ -60,6 +60,10 @@ class Sampler(threading.Thread):
         self._stopped.set()
         self.join()
 
+    def has_met(self, part: str) -> bool:
+        """Whether code ran whose file has a name with this part."""
+        return any(part in file for file in self._is_users)
+
     def is_busy(self) -> bool:
         """Whether another thread runs the user's code that keeps Python from ending."""
         frames, own = sys._current_frames(), threading.current_thread()
