@@ -1,4 +1,4 @@
-"""With learning off decisions follow from the program and the profile alone."""
+"""Without learning decisions follow from program and profile alone."""
 
 from __future__ import annotations
 

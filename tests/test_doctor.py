@@ -78,7 +78,7 @@ def test_it_tells_calls_and_transfers_by_line(script: Path, capsys: pytest.Captu
 
 
 def rows(printed: str, head: str) -> list[list[str]]:
-    """The rows of the table whose first column has this head, by words that two spaces or more part."""
+    """The cells of the table whose first column has this head."""
     lines = printed.splitlines()
     start = next(at for at, line in enumerate(lines) if line.split()[:1] == [head])
     found = [re.split(r"\s{2,}", line.strip()) for line in lines[start + 2 :]]

@@ -127,7 +127,7 @@ def _call(one: Decision) -> str:
 
 
 def _price(one: Decision) -> str:
-    """What moving a call that stays would cost, if it took the least time elsewhere."""
+    """What moving a call would cost that stays, if elsewhere is faster."""
     here = one.home.backend.name
     best = min(one.alone, key=one.alone.__getitem__, default=here)
     paid = one.predicted.get(best, 0.0) - one.alone.get(best, 0.0)

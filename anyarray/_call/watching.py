@@ -72,7 +72,7 @@ class Calls(list[Decision]):
         """
 
     def add_chain(self, chain: Decision, parts: Mapping[Line | None, Decision]) -> None:
-        """Add the calls of a chain that runs now, by the lines where they were made."""
+        """Add a chain that runs now, by the lines of its calls."""
         ran_at = here()
         for line, part in parts.items():
             part.where = line or chain.where
@@ -123,7 +123,10 @@ def record_chain(
 
 
 def is_undecided(function: str, arrays: Sequence[Any]) -> bool:
-    """Whether every call is recorded, and the automatic choice would not look at this one, which is small."""
+    """Whether every call is recorded and this one is small.
+
+    The automatic choice does not look at such a call, so it runs as it would if nothing were recorded.
+    """
     here = choice.current()
     if here.backend is not choice.OBSERVED or here.candidates is not None or here.is_careful:
         return False
@@ -149,7 +152,7 @@ def chosen(function: str, arrays: Sequence[Any], home: Home) -> Decision | None:
 
 
 def started(decision: Decision, arrays: Sequence[Any], axis: cost.Axis) -> Stopwatch:
-    """A stopwatch for a recorded call, which learns what is predicted of it."""
+    """A stopwatch for a recorded call, which gets its prediction."""
     if not decision.alone:
         dtypes = tuple([a._home.dtype(a._value) for a in arrays])
         decision.alone = machine.prediction_of(decision.function, decision.shapes, dtypes, axis).seconds
@@ -192,7 +195,7 @@ class Watched(Choice):
 
 @contextlib.contextmanager
 def every_call(record: Calls) -> Generator[None]:
-    """Record all calls of the process, in whatever thread, whatever is chosen."""
+    """Record all calls of the process, whatever the thread and the backend."""
     default: Any = choice.process_default
     choice.Choice, default.__class__, default.records = Watched, Watched, (record,)  # type: ignore[misc]
     try:

@@ -43,7 +43,7 @@ class Program:
     transfers: Sequence[Transfer]
 
     def name(self, line: Line) -> str:
-        """The file below the script's folder, else its name, and the number."""
+        """The file, below the script's folder if it is there, and the number."""
         file, number = line
         inside = os.path.relpath(os.path.abspath(file), self.folder)
         return f"{os.path.basename(file) if inside.startswith('..') else inside}:{number}"
@@ -83,9 +83,9 @@ def show(program: Program, to: Console) -> None:
 
 
 def _recording(model: cost.Model | None) -> tuple[float, float, float]:
-    """Seconds by which a small call takes longer while it is recorded, and those of the call.
+    """Seconds that recording adds to a small call, and those of the call.
 
-    The first are in all, the second within the time that is recorded.
+    The first are in all, the second within the time that is recorded, the third are those of the call.
     """
     x, count = xp.ones(1, device="numpy"), 200
 
@@ -136,7 +136,10 @@ def _show_copies(program: Program, copies: Sequence[Transfer], to: Console) -> N
 
 
 def _show_changes(program: Program, took: float, calls: dict[Line, Spent], total: Spent, to: Console) -> None:
-    """Print what the program is predicted to take on each backend, by `xp.jit`, and without what a line copies."""
+    """Print what changes are predicted to make of the program's time.
+
+    These are another backend, `xp.jit`, and a line that copies nothing.
+    """
     model = program.record.model
     if model is None:
         to.line(f"This machine is not measured, so nothing is predicted. {automatic.CURE}")

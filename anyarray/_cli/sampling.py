@@ -1,4 +1,4 @@
-"""Where a program's time goes by line: its stacks are looked at each millisecond."""
+"""Where a program's time goes by line: a look at its stacks each millisecond."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _IMPORTING: Final = ("<frozen importlib.", importlib.__file__)
 
 
 class Sampler(threading.Thread):
-    """Adds up the seconds of the user's lines, in all threads, until it is stopped.
+    """Adds up the seconds of the user's lines, in all threads.
 
     The user's line is the innermost that is none of a library; those under `folder` are the user's wherever that is.
     """
@@ -65,13 +65,13 @@ class Sampler(threading.Thread):
         return any(part in file for file in self._is_users)
 
     def is_busy(self) -> bool:
-        """Whether another thread runs the user's code that keeps Python from ending."""
+        """Whether a thread of the user's runs for which Python waits."""
         frames, own = sys._current_frames(), threading.current_thread()
         others = [one for one in threading.enumerate() if not one.daemon and one not in (own, threading.main_thread())]
         return any(one.ident in frames and self._line(frames[one.ident])[0] is not None for one in others)
 
     def _line(self, frame: FrameType | None) -> tuple[Line | None, str]:
-        """The user's line, and the file that imports a module now, if one does."""
+        """The user's line, and the file that imports a module now, if any."""
         importer, is_importing = "", False
         while frame is not None:
             file = frame.f_code.co_filename

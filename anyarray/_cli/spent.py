@@ -58,7 +58,7 @@ class Spent:
         return self.backends.total()
 
     def predict(self, one: Decision, model: cost.Model, elementwise: int) -> None:
-        """Add what a call is predicted to take, which is so many elementwise ones."""
+        """Add predictions of a call, or of so many elementwise ones."""
         here = one.alone[one.home.backend.name] + one.transferred
         self.here += here
         elements = max([math.prod(shape) for shape in one.shapes], default=1) if elementwise else 0
@@ -70,7 +70,7 @@ class Spent:
             self.jitted[name] = self.jitted.get(name, 0.0) + its
 
     def correct(self, recording: float, least: float) -> None:
-        """Take away what recording adds to the seconds of each call, which takes some at least."""
+        """Take away what recording adds to each call, but not the least."""
         self.seconds = max(least * self.calls, self.seconds - recording * self.calls)
         self.took = max(least * self.known, self.took - recording * self.known)
 
