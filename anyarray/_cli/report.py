@@ -43,7 +43,7 @@ class Program:
     transfers: Sequence[Transfer]
 
     def name(self, line: Line) -> str:
-        """The file, below the script's folder if it is there, and the number."""
+        """The file, below the script's folder if there, and the number."""
         file, number = line
         inside = os.path.relpath(os.path.abspath(file), self.folder)
         return f"{os.path.basename(file) if inside.startswith('..') else inside}:{number}"

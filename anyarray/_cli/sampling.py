@@ -1,4 +1,4 @@
-"""Where a program's time goes by line: a look at its stacks each millisecond."""
+"""Where a program's time goes by line: its stacks, each millisecond."""
 
 from __future__ import annotations
 
