@@ -1,4 +1,4 @@
-"""The user's code that calls us: its frame, and warnings and log lines for it."""
+"""The user's code that calls us: its frame, warnings and log lines for it."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ def accelerators() -> list[str]:
 
 
 def _line_of(file: Path, name: str) -> str:
-    """What the first line with this name says in a file of the kernel, or ""."""
+    """What the line of this name says in a file of the kernel, or ""."""
     try:
         lines = file.read_text().splitlines()
     except OSError:

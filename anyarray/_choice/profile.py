@@ -92,7 +92,7 @@ def machine() -> dict[str, Any]:
 
 
 def versions(names: Iterable[str]) -> dict[str, str | None]:
-    """The installed versions of our libraries and of those with these names."""
+    """The installed versions of our libraries, and of these."""
     rows: dict[str, Library | None] = dict(LIBRARIES)
     for name in set(names) - rows.keys():  # another distribution brings them; to look for it takes 50 ms
         rows[name] = libraries().get(name)
