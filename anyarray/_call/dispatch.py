@@ -497,7 +497,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     traced = _traced_home(arrays)
     axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
     here, decision = _choice.current(), None
-    if not (here.records and watching.is_undecided(name, arrays)):
+    if not (here.records and watching.is_undecided(name, arrays, axis)):
         decision = _choice.decision(
             name,
             arrays,

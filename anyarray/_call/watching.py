@@ -14,7 +14,7 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Any, Final
 
 from anyarray._base import callers
-from anyarray._choice import automatic, choice, cost, machine
+from anyarray._choice import accounts, automatic, choice, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._choice.choice import Automatic, Choice
 from anyarray._choice.machine import Prediction
@@ -122,10 +122,10 @@ def record_chain(
             record.append(chain)
 
 
-def is_undecided(function: str, arrays: Sequence[Any]) -> bool:
-    """Whether every call is recorded and this one is small.
+def is_undecided(function: str, arrays: Sequence[Any], axis: cost.Axis) -> bool:
+    """Whether every call is recorded and this one needs no decision.
 
-    The automatic choice does not look at such a call, so it runs as it would if nothing were recorded.
+    It is small, or was decided about before: so it runs as it would if nothing were recorded.
     """
     here = choice.current()
     if here.backend is not choice.OBSERVED or here.candidates is not None or here.is_careful:
@@ -136,7 +136,12 @@ def is_undecided(function: str, arrays: Sequence[Any]) -> bool:
     sizes = [math.prod(shape) for shape in shapes]
     largest = max(sizes)
     is_even = all(size < 2 or shape == shapes[0] for size, shape in zip(sizes, shapes, strict=True))
-    return largest < limit.even if is_even else math.prod(sizes) < limit.elements
+    if largest < limit.even if is_even else math.prod(sizes) < limit.elements:
+        return True
+    if type(axis) not in (int, type(None)) or any(accounts.account_of(a) is not None for a in arrays):
+        return False
+    kept = machine.kept_calls(function).get(automatic.key_of(arrays, axis))
+    return kept is not None and kept.at_once is _NUMPY and kept.early is None and all(gain <= 0 for _, gain in kept.gains)
 
 
 def chosen(function: str, arrays: Sequence[Any], home: Home) -> Decision | None:
