@@ -37,6 +37,8 @@ vars(machine)["PATIENCE"] = machine.early["left"] = 0.0  # the profile is read a
 NAMES: Final = pytest.StashKey[list[str]]()
 PEAKS: Final = pytest.StashKey[dict[str, int]]()
 """The most memory that each process took which runs tests."""
+BESIDE_A_GPU: Final = pytest.StashKey[bool]()
+"""Whether such a process found a GPU."""
 
 # Compiling for each new shape takes JAX tens of milliseconds: a deadline would judge the machine.
 # The fixture `backend` opens one block around all examples of a test, which is what is wanted.
@@ -62,8 +64,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     only = config.getoption("--backends")
     installed = [row.name for row in xp.backends() if row.is_installed]
-    config.stash[NAMES] = [name for name in (only.split(",") if only else installed) if has_device(name)]
+    names = only.split(",") if only else installed
+    # What starts the processes that run tests runs none: importing libraries, which takes seconds, is left to those.
+    is_starter = bool(config.getoption("numprocesses", None)) and not hasattr(config, "workerinput")
+    config.stash[NAMES] = [name for name in names if is_starter or has_device(name)]
     config.stash[PEAKS] = {}
+    config.stash[BESIDE_A_GPU] = False
     missing = [name for name in config.getoption("--expect").split(",") if name and name not in config.stash[NAMES]]
     if missing:
         raise pytest.UsageError(f"--expect: {', '.join(missing)} not installed or without a device")
@@ -129,6 +135,7 @@ def pytest_testnodedown(node: Any) -> None:
     """Note what a worker says of itself; one that crashed says nothing."""
     if "peak" in getattr(node, "workeroutput", {}):
         node.config.stash[PEAKS][node.gateway.id] = node.workeroutput["peak"]
+        node.config.stash[BESIDE_A_GPU] |= node.workeroutput["beside_a_gpu"]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -137,9 +144,11 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     config = session.config
     if hasattr(config, "workeroutput"):
         config.workeroutput["peak"] = process_memory.peak()
+        config.workeroutput["beside_a_gpu"] = has_gpu()
         return
     if not config.stash[PEAKS]:
         config.stash[PEAKS]["pytest"] = process_memory.peak()
+        config.stash[BESIDE_A_GPU] = has_gpu()
     if memory_complaint(config) and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
@@ -149,8 +158,12 @@ def memory_complaint(config: pytest.Config) -> str:
 
     Beside a GPU nothing is: its drivers and libraries take as much again.
     """
-    devices = [name for row in xp.backends() for name in row.devices or ()]
-    return "" if any("gpu" in name for name in devices) else process_memory.complaint(config.stash[PEAKS])
+    return "" if config.stash[BESIDE_A_GPU] else process_memory.complaint(config.stash[PEAKS])
+
+
+def has_gpu() -> bool:
+    """Whether a library that was imported found a GPU."""
+    return any("gpu" in name for row in xp.backends() for name in row.devices or ())
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

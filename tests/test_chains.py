@@ -185,7 +185,7 @@ def test_variables_that_hold_a_recorded_array_are_freed() -> None:
         lambda x: np.add(x, 1, out=x),
         lambda x: np.asarray(x).fill(9.0),
         lambda x: np.asarray(x.data).fill(9.0),
-        lambda x: np.from_dlpack(x, copy=True).fill(9.0),
+        lambda x: np.require(np.from_dlpack(x, copy=True), requirements="W").fill(9.0),  # read-only in NumPy 2.1
     ],
 )
 def test_a_later_write_does_not_reach_a_chain(write: Callable[[Any], object]) -> None:
@@ -325,7 +325,8 @@ def test_a_reduction_that_ends_a_chain_has_numpys_bits(reduction: str, shape: tu
         found = getattr(xp, reduction)(chain, **options)
         expected = getattr(np, reduction)(np.logical_xor(a, b) if dtype == "bool" else a * b + a, **options)
         if reduction != "count_nonzero" or dtype == "bool":
-            assert is_recorded(found) or (reduction == "mean" and dtype not in ("float64", "float32"))
+            is_float = dtype in ("float64", "float32")
+            assert is_recorded(found) or (reduction == "mean" and not is_float) or not chains.SUMS_ARE_IN_PAIRS
         assert found.shape == np.shape(expected)
         assert np.array_equal(np.asarray(found), expected)
         assert np.asarray(found).dtype == np.asarray(expected).dtype or reduction == "count_nonzero"
@@ -342,7 +343,7 @@ def test_what_has_a_name_is_computed_with_its_reduction() -> None:
 
 def test_one_reduction_is_recorded_at_a_time() -> None:
     x = of_values()
-    first = xp.sum(x * 2)
+    first = xp.min(x * 2)
     assert is_recorded(first)
     second = xp.max(x * 3)
     assert not is_recorded(first)
@@ -359,6 +360,7 @@ def test_a_later_write_does_not_reach_a_reduction() -> None:
     assert float(total) == float((VALUES * 2).sum())
 
 
+@pytest.mark.skipif(not chains.SUMS_ARE_IN_PAIRS, reason="before NumPy 2.3 sums of floats are not recorded")
 def test_a_reduction_warns_where_it_was_called() -> None:
     x = xp.full(MANY, 1e308)
     total = xp.sum(x * 1)
@@ -664,8 +666,8 @@ def test_explain_shows_a_chain_as_one_row(is_measured: bool) -> None:
     with xp.explain() as why:
         y = 1 / (1 + xp.exp(-x)) + x + 1
         assert len(why) == 0
-        float(xp.sum(y))
-    assert [one.function for one in why.decisions] == ["negative, exp, 3 add, divide, sum"]
+        float(xp.max(y))
+    assert [one.function for one in why.decisions] == ["negative, exp, 3 add, divide, max"]
     found = why.decisions[0]
     assert found.seconds is not None
     assert found.where is not None

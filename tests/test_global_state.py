@@ -94,6 +94,24 @@ def test_import_changes_nothing_of_the_process(run_python: Callable[..., str]) -
     assert json.loads(run_python(program)) == []
 
 
+@pytest.mark.parametrize(("package", "device"), [("jax", "jax"), ("tensorflow", "tf"), ("torch", "torch")])
+def test_loading_a_library_draws_no_random_numbers(package: str, device: str, run_python: Callable[..., str]) -> None:
+    pytest.importorskip(package)
+    program = f"""
+        import random
+        import numpy
+        import anyarray as xp
+        random.seed(1)
+        numpy.random.seed(1)
+        expected = random.random(), numpy.random.random()
+        random.seed(1)
+        numpy.random.seed(1)
+        xp.ones(2, device="{device}")
+        print((random.random(), numpy.random.random()) == expected)
+    """
+    assert run_python(program) == "True\n"
+
+
 @pytest.mark.usefixtures("backend")
 def test_use_leaves_numpy_s_settings() -> None:
     before = np.geterr(), np.geterrcall(), np.get_printoptions()

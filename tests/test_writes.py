@@ -349,6 +349,11 @@ COPIED_WITHIN: dict[str, tuple[Any, Any]] = {
     "overlapping rows": (slice(1, None), slice(None, -1)),
     "reversed": (slice(None), slice(None, None, -1)),
     "along a new axis": (0, (None, 1)),
+    "rows by their places": (np.asarray([1, 2]), slice(0, 2)),
+    "rows by their places, of every second": (np.asarray([2, 1]), slice(0, 4, 2)),
+    "a row by an array without axes": (np.asarray(1), 0),
+    "elements by their places": ((np.asarray([1, 2]), np.asarray([1, 1])), (slice(0, 2), 1)),
+    "places in a column": ((slice(None), np.asarray([1, 2])), (slice(None), slice(0, 2))),
 }
 
 
@@ -360,7 +365,8 @@ def test_a_part_that_is_written_to_the_same_array_is_read_first(to: Any, origin:
     expected[to] = host[origin]
     x = xp.asarray(host)
     part = x[origin]
-    x[to] = part
+    entries = to if isinstance(to, tuple) else (to,)
+    x[tuple(xp.asarray(one) if isinstance(one, np.ndarray) else one for one in entries)] = part
     assert x.tolist() == expected.tolist()
     assert part.tolist() == expected[origin].tolist()
 

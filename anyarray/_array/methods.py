@@ -502,14 +502,14 @@ class Methods(_Base):
         """A view; with `dtype`, of the bits of elements as numbers of that.
 
         If that has another number of bytes, the last axis has fewer or more elements. With a class derived from
-        np.ndarray, an ndarray of that, which is a view where memory can be written, else a copy.
+        np.ndarray, or a dtype that NumPy alone has, an ndarray of that, which is a view where memory can be written,
+        else a copy.
         """
-        for name, one in (("dtype", dtype), ("type", type)):
-            if isinstance(one, _class) and issubclass(one, np.ndarray):
-                host = self.__array__()
-                host = host if host.flags.writeable else host.copy()
-                rest: dict[str, Any] = {"dtype": dtype} if name == "type" and dtype is not None else {}
-                return host.view(type=one, **rest)  # type: ignore[return-value]  # as was asked for
+        is_numpys = [isinstance(one, _class) and issubclass(one, np.ndarray) for one in (dtype, type)]
+        if any(is_numpys) or dtypes.is_numpys_dtype(dtype):
+            host = self.__array__()
+            given = [one for one in (dtype, type) if one is not None]
+            return (host if host.flags.writeable else host.copy()).view(*given)  # type: ignore[return-value]  # as said
         if dtype is _class(self):
             dtype = None
         wanted = self.dtype if dtype is None else dtypes.dtype(dtype)

@@ -260,7 +260,7 @@ def is_numpys_own(value: Any) -> bool:
 
 def is_numpys_dtype(value: Any) -> bool:
     """Whether `value` says a dtype that no other library has."""
-    if not isinstance(value, (str, type, list, np.dtype)) or isinstance(value, DType):
+    if not isinstance(value, (str, type, list, dict, np.dtype)) or isinstance(value, DType):
         return False
     try:
         return np.dtype(value).name not in KNOWN

@@ -68,7 +68,8 @@ def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] 
 def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
     """The ufunc by which a function reduces, and the dtypes of its loop.
 
-    None where NumPy's sum depends on buffers: of complex numbers, and of what is cast to floats.
+    None where NumPy's sum depends on buffers: of complex numbers, of what is cast to floats, and before NumPy 2.3 of
+    all floats.
     """
     kind = dtype.kind
     if name in ("all", "any"):
@@ -77,7 +78,10 @@ def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
         return np.add, True, dtype, _INT64
     elif name == "sum" and kind in "iu":
         dtype = _UINT64 if kind == "u" else _INT64
-    elif name == "count_nonzero" or kind not in ("f" if name == "mean" else "biuf"):
+    elif name in ("sum", "mean"):
+        if kind != "f" or not SUMS_ARE_IN_PAIRS:
+            return None
+    elif name == "count_nonzero" or kind not in "biuf":
         return None
     return _REDUCED_BY[name][0], True, dtype, dtype
 
@@ -86,6 +90,9 @@ def reduction_of(name: str) -> int:
     """The number by which a `Call` knows a reduction; 0 of others."""
     return 0 if name not in _REDUCED_BY else int(getattr(extension.speedups, _REDUCED_BY[name][1]))
 
+
+SUMS_ARE_IN_PAIRS: Final = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+"""Whether NumPy adds up all floats in pairs; before 2.3 those that fit in a buffer, and then the sums of buffers."""
 
 _REDUCED_BY: Final = {
     "all": (np.logical_and, "SELECTS"),

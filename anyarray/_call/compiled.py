@@ -151,7 +151,9 @@ def of_theirs(
 
 def _made(function: F, name: str, kind: str, **said: Any) -> F:
     call = speedups.Call(function, name, machine.limit_of(name), kind, **said)
-    for attribute in functools.WRAPPER_ASSIGNMENTS:  # `__wrapped__` is an attribute of its class: the body
+    # `__wrapped__` is an attribute of its class: the body. From Python 3.14 on `__annotate__` is in the place of
+    # `__annotations__`, which a function makes of it, and a call does not.
+    for attribute in {*functools.WRAPPER_ASSIGNMENTS, "__annotations__"}:
         setattr(call, attribute, getattr(function, attribute))
     return call  # type: ignore[no-any-return]  # it is called as `function` is
 

@@ -15,7 +15,7 @@ import functools
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from types import ModuleType
 from typing import Any, Final
 
@@ -129,11 +129,31 @@ def load(library: Library) -> _Loaded:
         )
     with _loading:
         if library.name not in _loaded:
-            loaded = _Loaded(library, importlib.import_module(library.module))
+            with _random_states_kept():
+                loaded = _Loaded(library, importlib.import_module(library.module))
             _adopt_in(library, loaded.module)
             unadopted.pop(library.package, None)
             _loaded[library.name] = loaded
         return _loaded[library.name]
+
+
+@contextlib.contextmanager
+def _random_states_kept() -> Iterator[None]:
+    """Leave the global generators of Python and NumPy as they were.
+
+    `import jax` and `import tensorflow` draw from both. A program that sets a seed before its first array imports them
+    in between, and is to draw the numbers that it draws without them.
+    """
+    drawn, before = sys.modules.get("random"), sys.modules.get("numpy.random")
+    state = None if drawn is None else drawn.getstate()
+    bits = None if before is None else before.get_bit_generator().state
+    try:
+        yield
+    finally:
+        if drawn is not None:
+            drawn.setstate(state)
+        if before is not None:
+            before.get_bit_generator().state = bits
 
 
 _loading: Final = threading.RLock()

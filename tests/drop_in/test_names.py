@@ -46,6 +46,7 @@ LACKING: Final = {"fft": {"test"}, "linalg": {"test"}, "typing": {"NBitBase"}}
 """Public names of NumPy's modules that have no meaning here."""
 
 
+@pytest.mark.filterwarnings("ignore:The chararray class:DeprecationWarning")  # from NumPy 2.5 on
 @pytest.mark.parametrize("path", MODULES)
 def test_a_module_of_numpys_is_imported_by_its_name(path: str) -> None:
     module = importlib.import_module(f"anyarray.numpy.{path}")

@@ -242,7 +242,12 @@ _IN_ORDER: Final = 1 << 15
 
 
 def _put(x: Native, index: tuple[Native, ...], value: Native) -> None:
-    """As `index_put_`, but of several values for one place the last counts."""
+    """As `index_put_`, but of several values for one place the last counts.
+
+    Values and indices may be views of `x`.
+    """
+    value, *others = [one.clone() if _shares(one, x) else one for one in (value, *index)]
+    index = tuple(others)
     lengths, rest = x.shape[: len(index)], x.shape[len(index) :]
     if value.numel() < _IN_ORDER or index[0].numel() < 2 or not can_be_read(x):
         x.index_put_(index, value)
@@ -288,6 +293,11 @@ _TAKES: Final = {bool: with_kernels("b"), int: with_kernels("f"), float: with_ke
 """The dtypes to which a Python number is written as it is, by its class."""
 
 
+def _shares(x: Native, other: Native) -> bool:
+    """Whether two tensors are of one memory, so that they may overlap."""
+    return bool(x.untyped_storage()._cdata == other.untyped_storage()._cdata)
+
+
 def _may_overlap(x: Native, value: Native) -> bool:
     if not (x.is_contiguous() and value.is_contiguous()):
         return True
@@ -327,7 +337,13 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
         x[key] = value
         spread(x)
         return x
-    elif type(key) is _Tensor and value.dtype is x.dtype and _is_usual(x, key) and _is_put(x, key, value):
+    elif (
+        type(key) is _Tensor
+        and value.dtype is x.dtype
+        and not _shares(value, x)  # of which PyTorch refuses some, and writes others wrong
+        and _is_usual(x, key)
+        and _is_put(x, key, value)
+    ):
         spread(x)
         return x
     if 0 in x.stride():  # elements that are broadcast share memory
@@ -358,8 +374,8 @@ def _write(x: Native, key: Any, value: Native) -> None:
     if not any(map(_is_array, entries)):
         view, reversed_axes = _basic(x, _complete(x, key))
         value = _fitted(value, x, view.shape).expand(view.shape)
-        if value.untyped_storage()._cdata == x.untyped_storage()._cdata:
-            value = value.clone()  # which may overlap
+        if _shares(value, x):
+            value = value.clone()
         view.copy_(with_bits(torch.flip(bits(value), reversed_axes), value.dtype) if reversed_axes else value)
         return
     plan = _Plan(x, key)
