@@ -751,7 +751,7 @@ def test_an_explanation_has_a_row_for_calls_that_were_decided_alike() -> None:
     assert heads.split() == "ran on calls took numpy sim moving".split()
     assert tanh == f"tanh ({N},) stays on numpy: the fastest"
     assert of_tanh.split()[:2] == ["numpy", "5"]
-    assert sin == f"sin ({N},) stays on numpy: moving has not paid yet"
+    assert sin == f"sin ({N},) stays on numpy: moving has not paid yet (to sim: 200 ms)"
     assert of_sin.split()[:2] == ["numpy", "1"]
     assert took.startswith("took: numpy ") and len(why) == 6
     assert predicted == "predicted: 8.00 ms, all in NumPy: 8.00 ms"
@@ -798,6 +798,21 @@ def test_what_a_policy_moves_counts_in_an_explanation() -> None:
         xp.tanh(xp.ones(N))
     assert why.predicted_seconds == pytest.approx(6 * UNIT)
     assert why.predicted_on_numpy == pytest.approx(UNIT)
+
+
+def test_an_explanation_predicts_the_call_itself_and_gives_the_price_apart() -> None:
+    with world({**EVEN, "sin": 3.0}, EVEN, latency=100 * UNIT), xp.explain() as why:
+        xp.sin(xp.ones(N))
+    _, _, sin, numbers, *_ = str(why).splitlines()
+    assert numbers.split()[-4:] == ["3.00", "ms", "1.00", "ms"]
+    assert sin.endswith("moving has not paid yet (to sim: 200 ms)")
+
+
+def test_an_explanation_has_calls_that_raised() -> None:
+    with world(EVEN, EVEN, latency=UNIT), xp.explain() as why, pytest.raises(ValueError, match="reshape"):
+        xp.reshape(xp.ones(N), (N, N))
+    assert [one.reason for one in why.decisions] == ["raised ArgumentValueError"]
+    assert why.decisions[0].seconds is not None
 
 
 def test_explain_without_a_profile_says_so() -> None:

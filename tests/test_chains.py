@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
@@ -673,6 +674,16 @@ def test_explain_shows_a_chain_as_one_row(is_measured: bool) -> None:
     assert found.where[0] == __file__
     assert found.shapes == ((MANY,),)
     assert found.reason == "stays on numpy: the calls run together"
+
+
+def test_the_time_of_a_chain_that_a_call_runs_is_told_once() -> None:
+    with xp.explain() as why:
+        started = time.perf_counter()
+        for _ in range(3):
+            xp.roll(xp.exp(of_values()) + 1, 1)
+        took = time.perf_counter() - started
+    assert [one.function for one in why.decisions].count("roll") == 3 and len(why) == 6
+    assert sum(one.seconds or 0.0 for one in why.decisions) < took
 
 
 def test_ctrl_c_while_a_chain_is_noted_comes_later(monkeypatch: pytest.MonkeyPatch) -> None:

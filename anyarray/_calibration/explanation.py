@@ -44,10 +44,12 @@ class Explanation:
     def predicted_seconds(self) -> float:
         """Predicted seconds of the calls where they ran.
 
-        Of those that were decided by cost, with transfers, imports and compilation. The transfer back, which is part of
+        Of those that are predicted, with transfers, imports and compilation. The transfer back, which is part of
         the price of a move, counts only if it is made.
         """
-        return sum(one.alone[one.home.backend.name] + one.transferred + one.bought for one in self._by_cost())
+        return sum(
+            one.alone[one.home.backend.name] + sum(part(one) for part in SPENT.values()) for one in self._by_cost()
+        )
 
     @property
     def predicted_on_numpy(self) -> float:
@@ -78,12 +80,12 @@ class Explanation:
         for one in self.decisions:
             alike.setdefault((one.function, one.shapes, one.home, one.reason), []).append(one)
         groups = sorted(alike.values(), key=lambda found: -sum(one.seconds or 0.0 for one in found))
-        names = list(dict.fromkeys([name for one in self.decisions for name in one.predicted]))
+        names = list(dict.fromkeys([name for one in self.decisions for name in one.alone]))
         spent = {what: part for what, part in SPENT.items() if what == "moving" or any(map(part, self.decisions))}
         rows = [["ran on", "calls", "took", *names, *spent]]
         for found in groups:
             took = _mean([one.seconds for one in found])
-            on_each = [_mean([one.predicted.get(name) for one in found]) for name in names]
+            on_each = [_mean([one.alone.get(name) for one in found]) for name in names]
             paid = [_mean([part(one) or None for one in found]) for part in spent.values()]
             rows.append([str(found[0].home.backend), str(len(found)), took, *on_each, *paid])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -93,7 +95,7 @@ class Explanation:
         over = " " * sum(one + len(GAP) for one in widths[:3]) + GAP + "predicted:"
         lines = [over, heads] if names else [heads]
         for found, row in zip(groups, numbers, strict=True):
-            text = f"{_call(found[0])} {found[0].reason}"
+            text = f"{_call(found[0])} {found[0].reason}{_price(found[-1])}"
             lines += [*textwrap.wrap(text, width, subsequent_indent=2 * GAP, break_long_words=False), row]
         return lines
 
@@ -111,7 +113,7 @@ GAP: Final = "  "
 """Between the columns of the table."""
 SPENT: Final[dict[str, Callable[[Decision], float]]] = {
     "moving": lambda one: one.transferred,
-    "compiling": lambda one: one.bought - one.imported,
+    "compiling": lambda one: 0.0 if one.home.backend.name == cost.NUMPY else one.bought - one.imported,
     "importing": lambda one: one.imported,
 }
 """Columns of what a decision costs beside the call: the last two only where one does."""
@@ -122,6 +124,14 @@ def _call(one: Decision) -> str:
     shapes = [(shape, len(list(alike))) for shape, alike in itertools.groupby(one.shapes)]
     texts = [(f"{n}*" if n > 1 else "") + str(shape).replace(" ", "") for shape, n in shapes]
     return " ".join([one.function, *texts])
+
+
+def _price(one: Decision) -> str:
+    """What moving a call would cost that stays, if elsewhere is faster."""
+    here = one.home.backend.name
+    best = min(one.alone, key=one.alone.__getitem__, default=here)
+    paid = one.predicted.get(best, 0.0) - one.alone.get(best, 0.0)
+    return f" (to {best}: {duration(paid)})" if best != here and paid > 0 and not one.has_moved else ""
 
 
 def _mean(seconds: Sequence[float | None]) -> str:

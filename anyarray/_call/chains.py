@@ -14,6 +14,7 @@ import numpy as np
 
 from anyarray._base import dtypes as _dtypes
 from anyarray._base import extension
+from anyarray._call import watching
 from anyarray._choice import automatic, choice, learning, machine
 from anyarray._registry import registry
 
@@ -145,30 +146,21 @@ def warn(function: str, errors: int, file: str | None, line: int, variables: dic
 
 
 def ran(
-    calls: tuple[tuple[str, np.dtype[Any]], ...],
-    elements: int,
-    seconds: float,
-    is_typical: bool,
-    file: str | None,
-    line: int,
+    calls: tuple[tuple[str, np.dtype[Any], str | None, int], ...], elements: int, seconds: float, is_typical: bool
 ) -> bool:
-    """Note what a chain took whose last call was made in a line.
+    """Note what a chain took.
 
-    `calls` are names of functions, each with the dtype that it read. If the chain `is_typical`, its time says what a
-    call takes in one; returns whether that was of use, or never will be.
+    `calls` are names of functions, each with the dtype that it read, and the file and the line where it was made. If
+    the chain `is_typical`, its time says what a call takes in one; returns whether that was of use, or never will be.
     """
     records, learns = choice.current().records, machine.state.model is not None and learning.is_on()
     if not (records or learns):
         return machine.state.is_known  # else the profile may be read yet
     predictions = [
-        machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype in calls
+        machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype, *_ in calls
     ]
     if records:
-        found = automatic.of_chain([name for name, _ in calls], elements, predictions)
-        found.seconds = seconds
-        found.where = None if file is None else (file, line)
-        for record in records:
-            record.append(found)
+        watching.record_chain(records, calls, elements, predictions, seconds)
     if is_typical and learns:
         automatic.learn_chain(predictions, seconds)
     return learns or machine.state.is_known

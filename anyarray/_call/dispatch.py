@@ -15,7 +15,6 @@ import linecache
 import math
 import operator
 import sys
-import time
 from collections.abc import Callable, Iterable, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
@@ -25,7 +24,7 @@ import numpy as np
 from anyarray._base import dtypes as _dtypes
 from anyarray._base import errors, extension
 from anyarray._call import body as _body
-from anyarray._call import by_position, compiled, diagnosis
+from anyarray._call import by_position, compiled, diagnosis, watching
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._call.declaration import declarations as _declarations
@@ -497,28 +496,36 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     name = declaration.name
     traced = _traced_home(arrays)
     axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
-    decision = _choice.decision(
-        name,
-        arrays,
-        is_traced=traced is not None,
-        axis=axis,
-        time_part=functools.partial(_time_part, declaration, prepared, axis),
-    )
+    here, decision = _choice.current(), None
+    if not (here.records and watching.is_undecided(name, arrays, axis)):
+        decision = _choice.decision(
+            name,
+            arrays,
+            is_traced=traced is not None,
+            axis=axis,
+            time_part=functools.partial(_time_part, declaration, prepared, axis),
+        )
+    is_chosen = decision is None
     if decision is None:
         home = _choice.home_of_call(name, [a._home for a in arrays], traced)
-        return _call_on(declaration, prepared, home)
-    started = time.perf_counter()
+        decision = watching.chosen(name, arrays, home) if here.records and traced is None else None
+        if decision is None:
+            return _call_on(declaration, prepared, home)
+    stopwatch = watching.started(decision, arrays, axis) if here.records else None
     if decision.is_return:
         for one in arrays:
             _keep_copy_on(one, decision.home, name)
-    here = _choice.current()
     must_wait = here.is_careful or bool(here.records)
 
     def attempt() -> tuple[Any, list[Array]]:
         if decision.timed is not None:
             result, seconds = _timed(declaration, prepared, decision.home)
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
-        elif decision.home is body_globals["NUMPY"] and not decision.has_moved:
+        elif (
+            all(a._home is decision.home for a in arrays)
+            if is_chosen
+            else decision.home is body_globals["NUMPY"] and not decision.has_moved
+        ):
             result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
             result = _decided(result) if automatic.misses(decision) else result
         else:
@@ -531,16 +538,18 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     try:
         result, results = attempt()
     except Exception as error:
-        if not decision.retreat(error):
+        if is_chosen or not decision.retreat(error):
+            if stopwatch is not None:
+                decision.reason, decision.seconds = f"raised {type(error).__name__}", stopwatch.seconds()
             raise
         decision.timed = None
         result, results = attempt()
     decision.credit(results)
-    if here.records:
-        decision.seconds = time.perf_counter() - started
+    if stopwatch is not None:
+        decision.seconds = stopwatch.seconds()
         if _is_to_run_later(results[-1]):  # then the chain is recorded in its place
             for record in here.records:
-                record.remove(decision)
+                watching.forget(record, decision)
     return result
 
 

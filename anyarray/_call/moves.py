@@ -15,7 +15,7 @@ import numpy as np
 
 from anyarray._base import dtypes
 from anyarray._base.dtypes import DType
-from anyarray._call import dispatch
+from anyarray._call import dispatch, watching
 from anyarray._call.declaration import declarations
 from anyarray._choice import choice, learning, machine, whole_chains
 from anyarray._choice.automatic import Decision
@@ -126,9 +126,9 @@ def moved(
     seconds = learning.clock() - seconds
     whole_chains.ran(chain, there.name)
     whole_chains.note(chain, there.name, seconds / max(whole_chains.seconds_of(chain, there.name), 1e-9))
-    decision.seconds, decision.where = seconds, None if file is None else (file, line)
-    for record in here.records:
-        record.append(decision)
+    if here.records:
+        decision.seconds, decision.where = seconds, None if file is None else (file, line)
+        watching.record(here.records, decision)
     return values
 
 

@@ -15,7 +15,7 @@ from anyarray._array.array import Array
 from anyarray._base import dtypes, errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
-from anyarray._call import dispatch
+from anyarray._call import dispatch, watching
 from anyarray._call.deferring import Deferred, Deferring
 from anyarray._choice import choice as _choice
 from anyarray._choice.automatic import Decision
@@ -293,12 +293,15 @@ class _Jit:
                 pass
         home = home_of("jit", arrays)
         whole = self._whole_for(structure, arrays)
-        decision = _choice.decision_about_function(f"jit({name_of(self._function)})", arrays, home, whole)
+        name = f"jit({name_of(self._function)})"
+        decision = _choice.decision_about_function(name, arrays, home, whole)
         if whole is not None and whole.rests_on(home.backend.name):
             self._note_resting(whole, home, args, kwargs)
+        if decision is None and _choice.current().records and not any(a._home.is_traced(a._native) for a in arrays):
+            decision = watching.chosen(name, arrays, home)
         if decision is None:
             return self._call_on(home, args, kwargs, structure, arrays)
-        started = time.perf_counter()
+        stopwatch = watching.Stopwatch()
         there = decision.home
         try:
             result = self._timed_on(there, whole, args, kwargs, structure, arrays)
@@ -307,14 +310,14 @@ class _Jit:
                 raise
             failure = error
         else:
-            self._note_time(decision, started)
+            self._note_time(decision, stopwatch)
             return result
         # If the function itself raises, it raises again here.
         result = self._timed_on(home, whole, args, kwargs, structure, arrays)
         whole.give_up(there, home, failure)
         decision.home = home
         decision.repeated(there.backend, failure)
-        self._note_time(decision, started)
+        self._note_time(decision, stopwatch)
         return result
 
     def _whole_for(self, structure: Structure, arrays: Sequence[Array]) -> WholeFunction | None:
@@ -468,9 +471,9 @@ class _Jit:
         return result
 
     @staticmethod
-    def _note_time(decision: Decision, started: float) -> None:
+    def _note_time(decision: Decision, stopwatch: watching.Stopwatch) -> None:
         if _choice.current().records:
-            decision.seconds = time.perf_counter() - started
+            decision.seconds = stopwatch.seconds()
 
     def _forget(self, home: Home) -> None:
         self._fast.pop(home, None)

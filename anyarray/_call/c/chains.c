@@ -67,8 +67,8 @@ typedef struct {
     int is_typical;                    /* whether its time says what a call takes in one */
     npy_intp size;
     double seconds;
-    PyObject *code;                    /* where the last call was made */
-    int instruction;
+    PyObject *codes[2 * MOST_CALLS];   /* where they were made */
+    int instructions[2 * MOST_CALLS];
 } Timed;
 
 /* Notes the calls of a chain, if it is to be told: as somebody watches, or some of its functions were not yet. */
@@ -85,6 +85,8 @@ note_chain(const Gathered *gathered, const Recorded *target, PyObject *const *re
         const Loop *loop = gathered->calls[c]->loop;
         kept += results[c] != NULL;
         if (loop->told != NULL) {
+            timed->codes[count] = gathered->calls[c]->code;
+            timed->instructions[count] = gathered->calls[c]->instruction;
             timed->loops[count++] = loop;
             is_new |= at < SIZE_CLASSES && loop->told[at] < TIMES;
         }
@@ -93,8 +95,9 @@ note_chain(const Gathered *gathered, const Recorded *target, PyObject *const *re
     if (timed->is_typical || is_watched) {
         timed->count = count;
         timed->size = size;
-        timed->code = Py_XNewRef(target->code);
-        timed->instruction = target->instruction;
+        for (int i = 0; i < count; i++) {
+            Py_XINCREF(timed->codes[i]);
+        }
     }
 }
 
@@ -105,8 +108,12 @@ tell_chain(const Timed *timed)
     PyObject *calls = PyTuple_New(timed->count);
     for (int i = 0; calls != NULL && i < timed->count; i++) {
         const Loop *loop = timed->loops[i];
-        PyObject *dtype = (PyObject *)PyArray_DescrFromType(loop->types[0]);
-        PyObject *one = dtype == NULL ? NULL : PyTuple_Pack(2, loop->ours, dtype);
+        PyObject *dtype = (PyObject *)PyArray_DescrFromType(loop->types[0]), *code = timed->codes[i];
+        PyObject *one = dtype == NULL ? NULL
+                                      : Py_BuildValue("OOOi", loop->ours, dtype,
+                                                      code == NULL ? Py_None : ((PyCodeObject *)code)->co_filename,
+                                                      code == NULL ? 0 : PyCode_Addr2Line((PyCodeObject *)code,
+                                                                                          timed->instructions[i]));
         Py_XDECREF(dtype);
         if (one == NULL) {
             Py_CLEAR(calls);
@@ -114,11 +121,9 @@ tell_chain(const Timed *timed)
         }
         PyTuple_SET_ITEM(calls, i, one);
     }
-    PyObject *file = timed->code == NULL ? Py_None : ((PyCodeObject *)timed->code)->co_filename;
-    int line = timed->code == NULL ? 0 : PyCode_Addr2Line((PyCodeObject *)timed->code, timed->instruction);
     PyObject *done = calls == NULL ? NULL
-                                   : PyObject_CallFunction(config.ran, "OndiOi", calls, timed->size, timed->seconds,
-                                                           timed->is_typical, file, line);
+                                   : PyObject_CallFunction(config.ran, "Ondi", calls, timed->size, timed->seconds,
+                                                           timed->is_typical);
     untold = done == Py_False && timed->is_typical ? PAUSE : untold;
     int at = size_class(timed->size);
     for (int i = 0; done == Py_True && i < timed->count && at < SIZE_CLASSES; i++) {
@@ -610,7 +615,9 @@ compute_into(Recorded *recorded, PyObject *into)
     if (is_done && timed.count) {
         tell_chain(&timed);
     }
-    Py_XDECREF(timed.code);
+    for (int i = 0; i < timed.count; i++) {
+        Py_XDECREF(timed.codes[i]);
+    }
     PyMem_RawFree(told);
     Py_DECREF(recorded); /* its reader has another reference */
     return is_done;

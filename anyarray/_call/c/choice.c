@@ -117,6 +117,13 @@ is_fused(void)
 int
 decisions_are_recorded(void)
 {
-    PyObject *records = chosen_field(config.records_offset);
+    PyObject *choice = NULL;
+    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
+        PyErr_Clear();
+    }
+    /* Also what `_call.watching` lets blocks choose, which is of a class derived from it. */
+    int is_choice = choice != NULL && PyObject_TypeCheck(choice, config.choice_type);
+    PyObject *records = is_choice ? get_slot(choice, config.records_offset) : NULL;
+    Py_XDECREF(choice);
     return records != NULL && PyTuple_Check(records) && PyTuple_GET_SIZE(records) > 0;
 }
