@@ -509,7 +509,7 @@ class Methods(_Base):
         if any(is_numpys) or dtypes.is_numpys_dtype(dtype):
             host = self.__array__()
             given = [one for one in (dtype, type) if one is not None]
-            return (host if host.flags.writeable else host.copy()).view(*given)  # type: ignore[return-value]  # as said
+            return (host if host.flags.writeable else host.copy()).view(*given)  # type: ignore[no-any-return]  # as said
         if dtype is _class(self):
             dtype = None
         wanted = self.dtype if dtype is None else dtypes.dtype(dtype)

@@ -17,7 +17,7 @@ import math
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 
@@ -263,7 +263,7 @@ def is_numpys_dtype(value: Any) -> bool:
     if not isinstance(value, (str, type, list, dict, np.dtype)) or isinstance(value, DType):
         return False
     try:
-        return np.dtype(value).name not in KNOWN
+        return np.dtype(cast(Any, value)).name not in KNOWN
     except (TypeError, ValueError):
         return False
 

@@ -141,7 +141,9 @@ def is_undecided(function: str, arrays: Sequence[Any], axis: cost.Axis) -> bool:
     if type(axis) not in (int, type(None)) or any(accounts.account_of(a) is not None for a in arrays):
         return False
     kept = machine.kept_calls(function).get(automatic.key_of(arrays, axis))
-    return kept is not None and kept.at_once is _NUMPY and kept.early is None and all(gain <= 0 for _, gain in kept.gains)
+    return (
+        kept is not None and kept.at_once is _NUMPY and kept.early is None and all(gain <= 0 for _, gain in kept.gains)
+    )
 
 
 def chosen(function: str, arrays: Sequence[Any], home: Home) -> Decision | None:
