@@ -1,4 +1,4 @@
-"""Variances of all elements of a large array, with the bits of NumPy from 2.3 on.
+"""Variances of all elements of a large array, with NumPy's bits from 2.3 on.
 
 NumPy makes two arrays of full size for them. `_call/c/sums.c` makes none, and its loops run on all cores.
 """

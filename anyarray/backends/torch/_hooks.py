@@ -397,7 +397,10 @@ def base_of(x: Native, /) -> Native | None:
 
 
 def as_strided(x: Native, function: Callable[[Any], Any], /) -> Native | None:
-    """The view that a function gives of an ndarray; None of what is reversed or replaced."""
+    """The view that a function gives of an ndarray.
+
+    None of what is reversed or replaced.
+    """
     if is_replaced(x) or is_mirror(x):
         return None
     found = function(layout_of(x))
