@@ -13,8 +13,8 @@ from typing import Final
 
 MOST: Final = 3_000_000_000
 """Bytes that a process may take: four, and the system beside them, fit in 16 GB."""
-USUAL: Final = 1_500_000_000
-"""Bytes beyond which caches are cleared."""
+USUAL: Final = 2_000_000_000
+"""Bytes beyond which caches are cleared, rarely, as what is needed again is compiled again."""
 ROOM: Final = 250_000_000
 """Bytes that a process may grow by until they are cleared again."""
 
