@@ -508,8 +508,8 @@ class Methods(_Base):
         is_numpys = [isinstance(one, _class) and issubclass(one, np.ndarray) for one in (dtype, type)]
         if any(is_numpys) or dtypes.is_numpys_dtype(dtype):
             host = self.__array__()
-            given = [one for one in (dtype, type) if one is not None]
-            return (host if host.flags.writeable else host.copy()).view(*given)  # type: ignore[return-value]  # as said
+            host = host if host.flags.writeable else host.copy()
+            return host.view(*[one for one in (dtype, type) if one is not None])  # type: ignore[no-any-return]  # as said
         if dtype is _class(self):
             dtype = None
         wanted = self.dtype if dtype is None else dtypes.dtype(dtype)

@@ -263,7 +263,7 @@ def is_numpys_dtype(value: Any) -> bool:
     if not isinstance(value, (str, type, list, dict, np.dtype)) or isinstance(value, DType):
         return False
     try:
-        return np.dtype(value).name not in KNOWN
+        return np.dtype(value).name not in KNOWN  # type: ignore[arg-type]  # NumPy checks it
     except (TypeError, ValueError):
         return False
 
