@@ -1,4 +1,6 @@
-"""Variances of all elements of a large array, with the bits of NumPy from 2.3 on.
+"""Variances of all elements of a large array.
+
+They have the bits of NumPy from 2.3 on.
 
 NumPy makes two arrays of full size for them. `_call/c/sums.c` makes none, and its loops run on all cores.
 """
