@@ -1,4 +1,4 @@
-"""Signatures of NumPy's functions, also of those in C that do not tell theirs."""
+"""Signatures of NumPy's functions, also of those in C that tell none."""
 
 from __future__ import annotations
 
