@@ -234,7 +234,7 @@ def of_chain(functions: Sequence[str], elements: int, predictions: Sequence[Pred
     """The decision about a chain of calls that stays in NumPy."""
     names = ", ".join([name if count == 1 else f"{count} {name}" for name, count in Counter(functions).items()])
     known = set[str].intersection(*[set(one.seconds) for one in predictions])
-    alone = {name: sum([one.seconds[name] for one in predictions]) for name in known}
+    alone = {n: sum([one.seconds[n] for one in predictions]) for n in predictions[0].seconds if n in known}
     return Decision(
         names, ((elements,),), _NUMPY, _NUMPY, "stays on numpy: the calls run together",
         predicted={name: alone[name] for name in known & {NUMPY}}, alone=alone,
