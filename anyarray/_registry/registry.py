@@ -15,7 +15,7 @@ import functools
 import importlib
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from types import ModuleType
 from typing import Any, Final
 
@@ -138,7 +138,7 @@ def load(library: Library) -> _Loaded:
 
 
 @contextlib.contextmanager
-def _random_states_kept() -> Iterator[None]:
+def _random_states_kept() -> Generator[None]:
     """Leave the global generators of Python and NumPy as they were.
 
     `import jax` and `import tensorflow` draw from both. A program that sets a seed before its first array imports them
