@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 from types import FrameType
-from typing import Final
+from typing import Any, Final
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(__file__)) + os.sep
 SKIPPED_FILES: Final = (_PACKAGE, "<anyarray", "<frozen ", contextlib.__file__)
@@ -25,9 +25,16 @@ def user_frame() -> FrameType:
 def warn(message: str, category: type[Warning]) -> None:
     """Warn at the line of the user's code."""
     frame = user_frame()
-    known = frame.f_globals.setdefault("__warningregistry__", {})
-    module = frame.f_globals.get("__name__", "<unknown>")
-    warnings.warn_explicit(message, category, frame.f_code.co_filename, frame.f_lineno, module, known)
+    warn_at(message, category, frame.f_code.co_filename, frame.f_lineno, frame.f_globals)
+
+
+def warn_at(message: str, category: type[Warning], file: str, line: int, variables: dict[str, Any]) -> None:
+    """Warn at a line of a module with these global variables.
+
+    By default Python shows it once there, as `warnings.warn` does.
+    """
+    known = variables.setdefault("__warningregistry__", {})
+    warnings.warn_explicit(message, category, file, line, variables.get("__name__", "<unknown>"), known)
 
 
 def log(line: str) -> None:

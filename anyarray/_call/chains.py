@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray._base import callers, extension
 from anyarray._base import dtypes as _dtypes
-from anyarray._base import extension
 from anyarray._call import watching
 from anyarray._choice import automatic, choice, learning, machine
 from anyarray._registry import registry
@@ -140,9 +140,7 @@ def warn(function: str, errors: int, file: str | None, line: int, variables: dic
             if file is None or variables is None:
                 warnings.warn(message, RuntimeWarning, stacklevel=1)
             else:
-                registered = variables.setdefault("__warningregistry__", {})
-                module = variables.get("__name__", "<unknown>")
-                warnings.warn_explicit(message, RuntimeWarning, file, line, module, registered)
+                callers.warn_at(message, RuntimeWarning, file, line, variables)
 
 
 def ran(

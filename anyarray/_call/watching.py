@@ -115,11 +115,11 @@ def record_chain(
         lines.setdefault(None if file is None else (file, line), []).append((at, name))
     *_, file, line = calls[-1]
     chain.where = None if file is None else (file, line)
-    for record in records:
-        if isinstance(record, Calls):
-            record.add_chain(chain, {line: of(made) for line, made in lines.items()})
+    for one in records:
+        if isinstance(one, Calls):
+            one.add_chain(chain, {line: of(made) for line, made in lines.items()})
         else:
-            record.append(chain)
+            one.append(chain)
 
 
 def is_undecided(function: str, arrays: Sequence[Any], axis: cost.Axis) -> bool:

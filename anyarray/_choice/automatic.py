@@ -508,8 +508,8 @@ class _Weighing:
             if is_unable or not prices.has_room(name, self.nbytes):
                 continue
             reading = self.call_accounts.reading() if name == NUMPY else 0.0
-            is_allowed = self.candidates is not None
-            if is_allowed or gains(self.stay, name, self.call.kind, working, reading, self.error(name)):
+            is_asked_for = self.candidates is not None
+            if is_asked_for or gains(self.stay, name, self.call.kind, working, reading, self.error(name)):
                 self.offers.append(self.offer(name, working, reading))
                 yield self.offers[-1]
             else:

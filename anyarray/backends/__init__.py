@@ -100,7 +100,8 @@ What an array is
         `strides`
     `as_strided(x, function)`
         of a library with views: the view of x that `function` gives of an ndarray which lies in memory as x does, with
-        other strides and lengths; its elements, bytes, are nowhere. None where there is no such view, as by default
+        other strides and lengths, and the same first element; its elements, bytes, are nowhere. None where there is no
+        such view, as by default
     `is_deleted(x)`
         whether its buffer was donated. No default: without it buffers are never donated
     `plain(x)`
