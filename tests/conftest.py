@@ -3,15 +3,18 @@
 A test with the parameter `backend` runs once inside `with xp.backend(...)` for each library that is installed and
 has a device; `name`, `target` and `framework` are the same names with no block open, the last without NumPy.
 Hypothesis is derandomized: its seed follows from the text of each test, so every run draws the same examples.
-`--hypothesis-profile=thorough` draws more of them. What is known to fail stands in `known_failures`, and only there.
+`--hypothesis-profile=thorough` draws more of them. Of tests whose cases each compile anew, marked `sampled`, a third of
+the cases run, all with `--all-cases`. What is known to fail stands in `known_failures`, and only there.
 """
 
 from __future__ import annotations
 
+import collections
 import os
 import subprocess
 import sys
 import textwrap
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -59,6 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("anyarray")
     group.addoption("--backends", metavar="NAMES", help="run on these backends only, such as numpy,jax")
     group.addoption("--expect", metavar="NAMES", default="", help="fail unless these are installed and have a device")
+    group.addoption("--all-cases", action="store_true", help="run all cases of the tests that are marked `sampled`")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -115,7 +119,28 @@ def lacking(item: pytest.Item) -> str | None:
     return None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+SAMPLED: Final = 3
+"""Of so many cases of a test that is marked `sampled` one runs."""
+
+
+def left_out(items: list[pytest.Item]) -> set[pytest.Item]:
+    """The cases of tests marked `sampled` that do not run.
+
+    The same in every run, and spread over the parameters: those whose names have the greater checksums.
+    """
+    cases = collections.defaultdict[str, list[pytest.Item]](list)
+    for item in items:
+        if item.get_closest_marker("sampled"):
+            cases[item.nodeid.partition("[")[0]].append(item)
+    ordered = [sorted(of_one, key=lambda item: zlib.crc32(item.nodeid.encode())) for of_one in cases.values()]
+    return {item for of_one in ordered for item in of_one[-(-len(of_one) // SAMPLED) :]}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if not config.getoption("--all-cases"):
+        unwanted = left_out(items)
+        config.hook.pytest_deselected(items=list(unwanted))
+        items[:] = [item for item in items if item not in unwanted]
     for item in items:
         lack = lacking(item)
         if lack:

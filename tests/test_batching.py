@@ -282,6 +282,7 @@ def assert_compiles_without_loops(
     assert not caplog.records
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", AT_ONCE)
 def test_a_compiled_batch_on_tensorflow_has_no_loop(what: str, caplog: pytest.LogCaptureFixture) -> None:
     assert_compiles_without_loops(*AT_ONCE[what], caplog)
@@ -347,6 +348,7 @@ DERIVATIVES: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", DERIVATIVES)
 def test_derivatives_of_all_elements_are_those_of_each(what: str, differentiating: xp.Backend) -> None:
     function, hosts = DERIVATIVES[what]
@@ -356,6 +358,7 @@ def test_derivatives_of_all_elements_are_those_of_each(what: str, differentiatin
             np.testing.assert_allclose(np.asarray(one), wanted, rtol=1e-9, atol=1e-9)  # other orders of sums
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", DERIVATIVES)
 def test_derivatives_on_tensorflow_take_no_loop(what: str, caplog: pytest.LogCaptureFixture) -> None:
     assert_compiles_without_loops(*DERIVATIVES[what], caplog)
@@ -372,6 +375,7 @@ def test_what_has_no_rule_is_mapped_in_silence_on_tensorflow(what: str, caplog: 
     assert not caplog.records
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", AT_ONCE)
 def test_a_batch_is_what_jax_makes_of_it(what: str) -> None:
     pytest.importorskip("jax")

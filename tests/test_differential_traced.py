@@ -94,6 +94,7 @@ def traced(call: Call, function: str, library: str, compiler: Callable[..., Any]
     return compiler(inside)(*[xp.asarray(a, device=library) for a in arrays])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("compiler", ["its own", "xp.jit"])
 @pytest.mark.parametrize("function", sorted(CASES.keys() - NO_ARRAYS))
 @hypothesis.settings(max_examples=2)
@@ -113,6 +114,7 @@ def test_a_function_gives_the_same_inside_a_trace(
     compare(result, reference(function, call), call)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", sorted(CASES.keys() - NO_ARRAYS - {"unstack"}))
 @hypothesis.settings(max_examples=2)
 @given(data=st.data())

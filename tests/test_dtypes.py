@@ -445,6 +445,7 @@ def test_a_sum_takes_the_dtype_that_is_asked_for() -> None:
     assert xp.sum(x, dtype=xp.float32).dtype is xp.float32
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("size", [3, 27_000])
 @pytest.mark.parametrize("dtype", ["bool", "int8", "int32", "int64", "uint8", "uint32", "float32"])
 @pytest.mark.parametrize("function", ["sum", "prod", "cumulative_sum", "cumulative_prod"])

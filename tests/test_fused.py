@@ -102,6 +102,7 @@ EXPRESSIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
 }  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name_of_expression", EXPRESSIONS)
 @pytest.mark.parametrize("when", ["at_once", "later"])
 def test_values_are_those_of_single_calls_to_rounding(

@@ -44,6 +44,7 @@ def same(found: xp.Array, expected: Any) -> None:
     assert actual.tobytes() == expected.tobytes()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("part", [0.02, 0.5, 0.9, 1, -1])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -160,6 +161,7 @@ REDUCED: Final[dict[str, Any]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("values", ["real", "whole", "zeros", "special"])
 @pytest.mark.parametrize(("shape", "length"), [((40, 30), 1), ((40, 30), 11), ((1200,), 16)])
 @pytest.mark.parametrize("function", REDUCED)
@@ -330,6 +332,7 @@ def test_long_rows_are_ordered_along_any_axis(axis: int) -> None:
     same(xp.argsort(xp.asarray(values), axis=axis), np.argsort(values, axis=axis, stable=True))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("length", [1, 3, 31, 32, 33, 70_000])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64"])
 def test_places_in_a_sorted_table_are_numpys(dtype: str, length: int) -> None:
@@ -368,6 +371,7 @@ def test_square_roots_as_powers_are_those_of_the_standard(exponents: str, backen
     assert not np.signbit(found[found == 0]).any()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("dtype", "shape"),
     [

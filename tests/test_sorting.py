@@ -46,6 +46,7 @@ def test_many_elements_are_sorted_as_by_numpy(dtype: str, descending: bool) -> N
     np.testing.assert_array_equal(np.asarray(xp.argsort(x, descending=descending)), order)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("special", [[], [NAN], [0.0, -0.0], [np.inf, -np.inf]], ids=["plain", "nan", "zeros", "inf"])
 @pytest.mark.parametrize("shape", [(7,), (5000,), (2, 300, 3)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16"])

@@ -140,6 +140,7 @@ READS: Final = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", READS)
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "int64", "uint8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
@@ -231,6 +232,7 @@ def test_a_search_among_many_compares_no_pairs_inside_jit(framework: str) -> Non
         assert xp.all(xp.jit(xp.isin)(x, xp.flip(x)))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["int8", "uint64", "float16", "float32", "float64"])
 @pytest.mark.usefixtures("backend")
 def test_what_is_in_an_array_is_the_same_inside_jit(dtype: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -72,11 +72,6 @@ WAYS: Final[dict[str, Function]] = {
 }
 
 
-def by_turns(functions: Iterable[str], ways: Iterable[str]) -> list[tuple[str, str]]:
-    """Every second pair, as each is compiled anew: the ways in turns."""
-    return [(what, way) for i, what in enumerate(functions) for j, way in enumerate(ways) if (i + j) % 2 == 0]
-
-
 def matrix(z: Any) -> Any:
     return xp.reshape(z[:4], (2, 2))
 
@@ -98,7 +93,9 @@ OF_COMPLEX: Final[dict[str, Function]] = {
 }
 
 
-@pytest.mark.parametrize(("what", "way"), by_turns(OF_COMPLEX, WAYS))
+@pytest.mark.sampled
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("what", OF_COMPLEX)
 @pytest.mark.usefixtures("differentiating")
 def test_the_gradient_through_complex_numbers_is_that_of_differences(what: str, way: str) -> None:
     xs = np.random.default_rng(1).normal(size=(2, 6))
@@ -110,6 +107,7 @@ ON_THE_AXES: Final = np.asarray([[1.5, -2.0, 0.5, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0
 """Real and imaginary parts of numbers of which one is 0."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
 @pytest.mark.parametrize("what", ["exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh", "square"])
 @pytest.mark.usefixtures("differentiating")
@@ -160,6 +158,7 @@ def test_a_square_root_by_a_power_has_no_negative_slope_at_negative_zero() -> No
     assert xp.grad(lambda x: xp.sum(x**0.5))(xp.asarray([-0.0, 0.0])).tolist() == [np.inf, np.inf]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("what", [*OF_COMPLEX, "log"])
 def test_second_derivatives_through_complex_numbers_are_the_same_on_all_libraries(what: str, is_compiled: bool) -> None:
@@ -186,6 +185,7 @@ def test_products_with_zeros_have_derivatives(is_compiled: bool) -> None:
     assert of_product[1, :].tolist() == [0, 0, 0, 6]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(0,), (1,), (3,), (8,)])
 @pytest.mark.parametrize(
     "function", [xp.prod, lambda x: xp.sum(xp.cumulative_prod(x))], ids=["prod", "cumulative_prod"]
@@ -227,6 +227,7 @@ def test_gradients_through_complex_numbers_say_nothing(to_complex: Function, cap
     assert "discard the imaginary part" not in capfd.readouterr().err
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize(("axis", "keepdims"), [((0, 2, 4), False), ((-1, 1, 3), True)])
 @pytest.mark.parametrize("reduction", ["sum", "mean", "max", "min", "prod", "std", "var", "vector_norm"])
@@ -262,6 +263,7 @@ KEYS: Final[dict[str, tuple[Any, tuple[int, ...]]]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", ["grad", "grad of jit", "grad of vmap"])
 @pytest.mark.parametrize("what", KEYS)
 @pytest.mark.usefixtures("differentiating")
@@ -340,6 +342,7 @@ def cofactors(matrix: NDArray) -> NDArray:
     return found
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 5])
 @pytest.mark.usefixtures("differentiating")
@@ -354,6 +357,7 @@ def test_the_gradient_of_det_is_the_cofactors_also_of_singular_matrices(size: in
     np.testing.assert_allclose(np.asarray(found), list(map(cofactors, matrices)), rtol=1e-9, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize(("function", "size"), [("det", 2), ("det", 3), ("det", 4), ("slogdet", 3)])
 @pytest.mark.usefixtures("differentiating")
@@ -432,7 +436,9 @@ AT_ZERO: Final[dict[str, tuple[Function, float]]] = {
 }
 
 
-@pytest.mark.parametrize(("what", "way"), by_turns(AT_ZERO, WAYS))
+@pytest.mark.sampled
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("what", AT_ZERO)
 @pytest.mark.usefixtures("differentiating")
 def test_the_slope_at_zero_is_that_between_its_sides(what: str, way: str) -> None:
     function, wanted = AT_ZERO[what]
@@ -470,7 +476,9 @@ TIED: Final = {
 }
 
 
-@pytest.mark.parametrize(("what", "way"), by_turns(TIED, ["grad", "jit of grad", "grad of jit", "vmap of grad"]))
+@pytest.mark.sampled
+@pytest.mark.parametrize("way", ["grad", "jit of grad", "grad of jit", "vmap of grad"])
+@pytest.mark.parametrize("what", TIED)
 @pytest.mark.usefixtures("differentiating")
 def test_the_gradient_of_pinv_is_right_where_singular_values_are_equal(what: str, way: str) -> None:
     x = TIED[what]
@@ -508,6 +516,7 @@ REBUILT: Final[dict[str, Function]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", ["grad", "jit of grad", "grad of jit", "forward", "vmap of grad", "grad of vmap"])
 @pytest.mark.parametrize("what", REBUILT)
 @pytest.mark.usefixtures("differentiating")
@@ -655,6 +664,7 @@ def test_eigenvalues_are_those_of_the_lower_triangle(is_compiled: bool, backend:
     np.testing.assert_allclose(product, np.asarray(vectors) * wanted, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
 @pytest.mark.parametrize("what", ["cholesky", "upper cholesky", "eigvalsh", "eigh"])
 @pytest.mark.usefixtures("differentiating")

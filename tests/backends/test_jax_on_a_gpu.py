@@ -40,6 +40,7 @@ def numbers(dtype: str, shape: tuple[int, ...]) -> np.ndarray[Any, Any]:
     return a
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(0,), (1,), (1000,), (30, 20)])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.usefixtures("on_a_gpu")
@@ -61,6 +62,7 @@ def test_the_keys_are_unsigned(dtype: str) -> None:
     assert keys.dtype.kind == "u"
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("n", [0, 1, 1000])
 @pytest.mark.parametrize("dtype", [*DTYPES, "complex128"])
 @pytest.mark.usefixtures("on_a_gpu")

@@ -239,6 +239,7 @@ def test_some_degrees_of_freedom_give_a_variance(mode: Mode) -> None:
     assert float(mode(lambda x: xp.var(x, correction=2.5))(xp.asarray([1.0, 2.0, 3.0]))) == 4.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64"])
 @pytest.mark.parametrize("shape", [(49,), (3, 41), (41, 2), (0, 3), (3, 0)])
 def test_a_mean_is_divided_by_the_number(shape: tuple[int, ...], dtype: str, mode: Mode) -> None:
@@ -379,6 +380,7 @@ def test_a_ramp_steps_by_the_difference_of_its_first_two(start: float, stop: flo
     same(mode(lambda: xp.arange(start, stop, step))(), np.arange(start, stop, step))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("function", ["fftn", "ifftn", "rfftn", "irfftn"])
 @pytest.mark.parametrize(
     ("s", "axes"),
@@ -471,6 +473,7 @@ def test_the_slope_of_a_complex_norm_is_that_of_its_sizes(order: float, expected
         np.testing.assert_allclose(np.asarray(slope(xp.asarray([3e9, 0.0, 1.0]))), expected, atol=1e-15)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("integer", ["bool", "int8", "uint8", "int16", "int64"])
 @pytest.mark.parametrize(("floating", "expected"), [("float32", "float64"), ("complex64", "complex128")])
 def test_integers_count_as_float64_in_solve(integer: str, floating: str, expected: str, mode: Mode) -> None:
@@ -581,6 +584,7 @@ ROWS: Final = np.random.default_rng(7).standard_normal((7, 3, 5000)).astype(np.f
 """Rows so long that they are joined by halves."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("axis", [0, 1, -2, (0, 1), (1, 0)])
 @pytest.mark.parametrize("function", ["sum", "max", "min", "mean", "std", "count_nonzero"])
 def test_long_rows_are_reduced_to_the_values_of_numpy(function: str, axis: Any, mode: Mode) -> None:

@@ -399,6 +399,7 @@ def test_inverse_real_transforms_take_unknown_lengths(inverse: str) -> None:
         np.testing.assert_allclose(traced(values), getattr(np.fft, inverse)(values), atol=1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("norm", ["backward", "ortho", "forward"])
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ WAYS: Final[dict[str, Function]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("what", OF_ONE)
 @pytest.mark.usefixtures("differentiating")
@@ -40,6 +41,7 @@ def test_a_function_of_one_that_is_not_taken_has_the_slope_zero(what: str, way: 
     assert WAYS[way](function)(xp.asarray(EDGES), is_taken).tolist() == [0] * len(EDGES)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("what", OF_TWO)
 @pytest.mark.usefixtures("differentiating")
@@ -71,6 +73,7 @@ DERIVATIVES: Final[dict[str, Function]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("way", DERIVATIVES)
 @pytest.mark.parametrize("what", CHOICES)
@@ -82,6 +85,7 @@ def test_a_choice_has_the_derivative_of_what_is_taken(what: str, way: str, is_co
     np.testing.assert_allclose(np.asarray(found), [0, wanted, 0], rtol=1e-14, atol=0)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @pytest.mark.parametrize("what", CHOICES)
@@ -119,6 +123,7 @@ def test_a_row_beside_a_matrix_that_is_not_taken_has_the_slope_zero() -> None:
     np.testing.assert_allclose(np.asarray(by_y), [[0, -np.log(2) / 2], [0, -np.log(2) / 8]], rtol=1e-14)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("is_compiled", [False, True])
 @pytest.mark.parametrize("size", [1e-8, 1e-6, 1e-4, 1e-2])
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])

@@ -84,12 +84,14 @@ def test_it_gives_the_same_in_jit(framework: str, case: Case) -> None:
         assert_same_in_jit(case)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", TRACED, ids=repr)
 @pytest.mark.usefixtures("backend")
 def test_it_gives_the_same_in_vmap(case: Case) -> None:
     assert_same_in_vmap(case)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", TRACED, ids=repr)
 def test_its_gradient_is_that_of_differences(framework: str, case: Case) -> None:
     with xp.backend(framework):

@@ -74,12 +74,14 @@ def test_a_call_gives_what_numpy_gives(case: Case) -> None:
     assert_as_in_numpy(case)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", TRACED, ids=repr)
 def test_it_gives_the_same_in_jit(framework: str, case: Case) -> None:
     with xp.backend(framework):
         assert_same_in_jit(case)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", TRACED[:4], ids=repr)
 @pytest.mark.usefixtures("backend")
 def test_it_gives_the_same_in_vmap(case: Case) -> None:

@@ -125,6 +125,7 @@ def test_least_squares_are_the_same_in_jit_and_vmap() -> None:
     assert_same(stacked, np.stack([np.asarray(expected[0]), 2 * np.asarray(expected[0])]), looser=1e3, scaled=True)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", SMOOTH, ids=repr)
 @pytest.mark.usefixtures("differentiating")
 def test_derivatives_are_the_slopes(case: Case) -> None:

@@ -128,12 +128,14 @@ def test_jit_gives_the_same(case: Case) -> None:
     assert_same_in_jit(case)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
 @pytest.mark.usefixtures("backend")
 def test_vmap_gives_what_a_loop_does(case: Case) -> None:
     assert_same_in_vmap(case)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", SMOOTH, ids=repr)
 @pytest.mark.usefixtures("differentiating")
 def test_derivatives_are_the_slopes(case: Case) -> None:

@@ -63,6 +63,7 @@ CASES: Final = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_it_gives_what_numpy_gives(case: Case) -> None:

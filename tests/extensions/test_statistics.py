@@ -75,6 +75,7 @@ CASES: Final = [
 ]  # fmt: skip
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=repr)
 @pytest.mark.usefixtures("backend")
 def test_values_and_dtypes_are_those_of_numpy(case: Case) -> None:
@@ -96,18 +97,21 @@ SMOOTH: Final = [
 TRANSFORMED: Final = [*SMOOTH, *[Case(name, A, 1) for name in ("nanargmax", "nanargmin")]]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
 @pytest.mark.usefixtures("backend")
 def test_jit_gives_the_same(case: Case) -> None:
     assert_same_in_jit(case)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
 @pytest.mark.usefixtures("backend")
 def test_vmap_gives_what_a_loop_does(case: Case) -> None:
     assert_same_in_vmap(case)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", SMOOTH, ids=repr)
 @pytest.mark.usefixtures("differentiating")
 def test_derivatives_are_the_slopes(case: Case) -> None:

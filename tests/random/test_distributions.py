@@ -152,6 +152,7 @@ def test_every_backend_gives_the_same(distribution: str) -> None:
         np.testing.assert_allclose(found, expected, rtol=1e-6 if "float" in distribution else 1e-12)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("distribution", list(SMALL))
 def test_a_trace_gives_the_same(distribution: str, framework: str) -> None:
     with xp.backend(framework):
@@ -159,6 +160,7 @@ def test_a_trace_gives_the_same(distribution: str, framework: str) -> None:
         np.testing.assert_allclose(found, _in_numpy(distribution), rtol=1e-6 if "float" in distribution else 1e-11)
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("distribution", ["bits", "normal", "integers", "permutation", "gamma"])
 def test_a_batch_of_keys_gives_the_rows(distribution: str) -> None:

@@ -49,6 +49,7 @@ def test_a_gamma_number_has_the_slope_of_the_quantile() -> None:
     np.testing.assert_allclose(np.asarray(xp.grad(lambda a: xp.sum(_drawn(a)))(a)), expected, rtol=TOLERANCE)
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("differentiating")
 @pytest.mark.parametrize("way", list(WAYS))
 def test_every_transform_gives_that_slope(way: str) -> None:
@@ -97,6 +98,7 @@ MEANS: Final[dict[str, tuple[Callable[[xp.Array], xp.Array], float, Callable[[fl
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("differentiating")
 @pytest.mark.parametrize("distribution", list(MEANS))
 def test_slopes_of_many_numbers_have_the_slope_of_the_mean(distribution: str) -> None:
