@@ -314,7 +314,7 @@ REDUCTIONS = ["all", "any", "count_nonzero", "max", "mean", "min", "sum"]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int16", "bool"])
-@pytest.mark.parametrize("shape", [(70_001,), (40, 2000), (20_000, 3), (30, 40, 50)])
+@pytest.mark.parametrize("shape", [(70_001,), (40, 2000), (20_000, 3), (7000, 8), (30, 40, 50)])
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_a_reduction_that_ends_a_chain_has_numpys_bits(reduction: str, shape: tuple[int, ...], dtype: str) -> None:
     random = np.random.default_rng(len(shape))
@@ -330,6 +330,19 @@ def test_a_reduction_that_ends_a_chain_has_numpys_bits(reduction: str, shape: tu
         assert found.shape == np.shape(expected)
         assert np.array_equal(np.asarray(found), expected)
         assert np.asarray(found).dtype == np.asarray(expected).dtype or reduction == "count_nonzero"
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_sum_of_rows_of_any_length_has_numpys_bits(dtype: str) -> None:
+    random = np.random.default_rng(5)
+    for length in (*range(1, 20), 31, 64, 127, 128, 129, 136, 200, 256, 257):
+        a = random.normal(size=(40_000 // length, length)).astype(dtype)
+        for special, part in ((-0.0, 0.1), (np.inf, 0.002), (-np.inf, 0.002), (np.nan, 0.001)):
+            a[random.random(a.shape) < part] = special
+        a[::7] = -0.0
+        found = np.asarray(xp.sum(xp.asarray(a) * 1, axis=1))
+        assert are_same(found, np.sum(a, axis=1))
 
 
 def test_what_has_a_name_is_computed_with_its_reduction() -> None:
@@ -576,8 +589,10 @@ def are_same(found: Any, expected: Any) -> bool:
 def test_random_chains_have_numpys_bits(few: None, seed: int) -> None:
     random = np.random.default_rng(seed)
     for _ in range(8):
-        rows, columns = int(random.integers(1, 60)), int(random.choice([2, 5, 17, 64, 1100]))
-        shapes = [(rows, columns), (rows, columns), (rows, 1), (columns,), (1, columns), ()]
+        rows = int(random.integers(1, 60))
+        columns = [(2,), (5,), (17,), (64,), (1100,), (16, 8), (3, 400)][random.integers(7)]
+        one = (1,) * len(columns)
+        shapes = [(rows, *columns), (rows, *one), (rows, *one[1:], columns[-1]), columns, (1, *columns), ()]
         given = [random_array(random, shapes[0]), *[random_array(random, shapes[i]) for i in random.integers(0, 6, 2)]]
         late, at_once = [xp.asarray(a) for a in given], [xp.asarray(a) for a in given]
         for _ in range(int(random.integers(1, 14))):
