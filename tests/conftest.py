@@ -3,7 +3,7 @@
 A test with the parameter `backend` runs once inside `with xp.backend(...)` for each library that is installed and
 has a device; `name`, `target` and `framework` are the same names with no block open, the last without NumPy.
 Hypothesis is derandomized: its seed follows from the text of each test, so every run draws the same examples.
-`--hypothesis-profile=thorough` draws more of them. Of tests whose cases each compile anew, marked `sampled`, a third of
+`--hypothesis-profile=thorough` draws more of them. Of tests whose cases each compile anew, marked `sampled`, a quarter of
 the cases run, all with `--all-cases`. What is known to fail stands in `known_failures`, and only there.
 """
 
@@ -119,7 +119,7 @@ def lacking(item: pytest.Item) -> str | None:
     return None
 
 
-SAMPLED: Final = 3
+SAMPLED: Final = 4
 """Of so many cases of a test that is marked `sampled` one runs."""
 
 
