@@ -3,8 +3,8 @@
 A test with the parameter `backend` runs once inside `with xp.backend(...)` for each library that is installed and
 has a device; `name`, `target` and `framework` are the same names with no block open, the last without NumPy.
 Hypothesis is derandomized: its seed follows from the text of each test, so every run draws the same examples.
-`--hypothesis-profile=thorough` draws more of them. Of tests whose cases each compile anew, marked `sampled`, a quarter of
-the cases run, all with `--all-cases`. What is known to fail stands in `known_failures`, and only there.
+`--hypothesis-profile=thorough` draws more of them. Of tests whose cases each compile anew, marked `sampled`, a quarter
+of the cases run, all with `--all-cases`. What is known to fail stands in `known_failures`, and only there.
 """
 
 from __future__ import annotations
