@@ -957,6 +957,7 @@ def test_a_function_gives_what_array_api_strict_gives(function: str, data: st.Da
     compare(call.run(xp, function), reference(function, call), call)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("function", "dtype"), [(name, dtype) for name, row in ELEMENTWISE.items() for dtype in row.dtypes]
 )

@@ -142,6 +142,7 @@ def test_result_type_is_the_one_promotion_rule(first: str, second: str) -> None:
     assert xp.result_type(ours(first), ours(second)) is ours(promoted(first, second))
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 @pytest.mark.usefixtures("backend")
 def test_arrays_of_two_dtypes_promote_by_the_one_rule(first: str, second: str) -> None:
@@ -338,6 +339,7 @@ def test_functions_of_dtypes_take_arrays() -> None:
     assert xp.can_cast(x, xp.float64)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("first", "second"), PAIRS)
 @pytest.mark.usefixtures("backend")
 def test_astype_gives_numpy_s_values(first: str, second: str) -> None:
@@ -382,6 +384,7 @@ FLOATING = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
 @pytest.mark.parametrize("function", [name for name in FLOATING if name != "reciprocal"])
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # of atanh(1)
@@ -411,6 +414,7 @@ def test_the_reciprocal_of_an_integer_is_not_one(dtype: str) -> None:  # as it i
     assert got.dtype is xp.sqrt(xp.ones(1, dtype=ours(dtype))).dtype
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "complex64", "complex128"])
 @pytest.mark.parametrize("function", FLOATING)
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # of atanh(1)

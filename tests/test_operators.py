@@ -190,6 +190,7 @@ def test_bools_count_as_zero_and_one() -> None:
     assert abs(x).tolist() == a.tolist()
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("exponent", [2, 2.0, 2 + 0j, True, 3, 3.0, 3 + 0j, 0.5, -1.0])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float32", "float64", "complex128"])
 @pytest.mark.parametrize("count", [1, 1000], ids=["few", "many"])

@@ -78,6 +78,7 @@ CASES: Final = [
 """Calls with finite, infinite and NaN elements, of several dtypes, without elements and 0-d."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=repr)
 @pytest.mark.usefixtures("backend")
 def test_values_and_dtypes_are_those_of_numpy(case: Case) -> None:
