@@ -336,13 +336,14 @@ def test_a_reduction_that_ends_a_chain_has_numpys_bits(reduction: str, shape: tu
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_a_sum_of_rows_of_any_length_has_numpys_bits(dtype: str) -> None:
     random = np.random.default_rng(5)
-    for length in (*range(1, 20), 31, 64, 127, 128, 129, 136, 200, 256, 257):
+    for length in (*range(2, 20), 31, 64, 127, 128, 129, 136, 200, 256, 257):
         a = random.normal(size=(40_000 // length, length)).astype(dtype)
         for special, part in ((-0.0, 0.1), (np.inf, 0.002), (-np.inf, 0.002), (np.nan, 0.001)):
             a[random.random(a.shape) < part] = special
         a[::7] = -0.0
-        found = np.asarray(xp.sum(xp.asarray(a) * 1, axis=1))
-        assert are_same(found, np.sum(a, axis=1))
+        found = xp.sum(xp.asarray(a) * 1, axis=1)
+        assert is_recorded(found) or not chains.SUMS_ARE_IN_PAIRS
+        assert are_same(np.asarray(found), np.sum(a, axis=1))
 
 
 def test_what_has_a_name_is_computed_with_its_reduction() -> None:

@@ -248,7 +248,7 @@ def programs(on_numpy: int, elsewhere: int, backend: xp.Backend) -> Iterator[int
 
 
 def test_random_programs_give_numpys_values_after_each_statement(backend: xp.Backend) -> None:
-    for seed in programs(2000, 40, backend):
+    for seed in programs(2000, 80, backend):
         program = Program(seed, order_on(backend))
         names: Names = {}
         for at, (statement, values) in enumerate(zip(program.statements, program.values, strict=True)):
@@ -259,7 +259,7 @@ def test_random_programs_give_numpys_values_after_each_statement(backend: xp.Bac
 def test_random_programs_give_numpys_values_in_jit(framework: str) -> None:
     with xp.backend(framework) as backend:
         assert backend is not None
-        for seed in programs(5, 5, backend):
+        for seed in programs(10, 10, backend):
             program = Program(seed, order_on(backend))
 
             @xp.jit

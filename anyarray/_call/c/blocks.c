@@ -245,7 +245,7 @@ copy_strided(const char *from, npy_intp stride, npy_intp count, npy_intp itemsiz
     }
 }
 
-/* Repeats what stands before `to`. */
+/* Repeats the bytes before `to` so many times. */
 static void
 repeat(char *to, npy_intp nbytes, npy_intp times)
 {
@@ -258,7 +258,8 @@ repeat(char *to, npy_intp nbytes, npy_intp times)
     }
 }
 
-/* Copies some elements of an operand, counted from `from` over an axis and those after it, to where they follow each other. */
+/* Copies some elements of an operand to where they follow each other: `count` from the one numbered `first` on, over an
+axis and those behind it, of which the first element is at `from`. */
 static void
 pack(const Chain *chain, const Operand *operand, int axis, const char *from, npy_intp first, npy_intp count, char *to)
 {
@@ -389,7 +390,7 @@ reduce(const Reduction *reduction, char *numbers, npy_intp count, char *result)
             for (; i < group; i++) {                                                                                   \
                 sum += numbers[i];                                                                                     \
             }                                                                                                          \
-            sums[row] = sum + 0;                                                                                       \
+            sums[row] = sum + 0; /* NumPy adds it to 0, so that -0 becomes 0 */                                        \
         }                                                                                                              \
     }
 
