@@ -270,14 +270,17 @@ def test_bench_shows_what_was_measured_before(tmp_path: Path, capsys: pytest.Cap
 
 def test_bench_refuses_a_file_that_it_did_not_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "other.json"
-    for text, told in (("{}", "is not what anyarray bench --json writes"), (None, "cannot be read (No such file")):
-        if text is None:
-            file = tmp_path / "absent.json"
-        else:
+    for text, told in (
+        (None, f"there is no file {file}"),
+        ("{}", f"{file}: is not what anyarray bench --json writes"),
+        ("[" * 100_000, f"{file} is broken (RecursionError: "),
+        ('{"x": 1e999}', f"{file} is broken (ValueError: 1e999 is not a finite number)"),
+    ):
+        if text is not None:
             file.write_text(text)
         with pytest.raises(SystemExit):
             main(["bench", "--from", str(file)])
-        assert f"{file}: {told}" in capsys.readouterr().err
+        assert f"argument --from: {told}" in capsys.readouterr().err
 
 
 def test_bench_leaves_out_what_would_take_too_long() -> None:

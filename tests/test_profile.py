@@ -8,7 +8,8 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import tempfile
+import os
+import stat
 import threading
 import time
 from importlib import metadata
@@ -53,7 +54,8 @@ MEASURED: Final[dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def own_lock(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for no calibration but those of the test."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("lock")))
+    folder = tmp_path_factory.mktemp("lock")
+    monkeypatch.setattr(files, "cache_folder", lambda: folder)
 
 
 @pytest.fixture
@@ -260,9 +262,21 @@ def test_the_command_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_who_can_lock_nothing_measures_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "absent"))
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(files, "cache_folder", lambda: tmp_path / "file" / "folder")
     with _calibration.alone(pytest.fail), _calibration.alone(pytest.fail):
         pass
+
+
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such users")
+def test_no_other_user_can_hold_the_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(files, "cache_folder", lambda: tmp_path / "caches")
+    with _calibration.alone(pytest.fail):
+        [lock] = (tmp_path / "caches").iterdir()
+        assert stat.S_IMODE(lock.stat().st_mode) == 0o600
+        monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+        with _calibration.alone(pytest.fail):  # whose folder is another user's waits for nobody
+            pass
 
 
 @pytest.fixture

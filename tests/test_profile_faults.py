@@ -10,7 +10,6 @@ import math
 import os
 import re
 import signal
-import tempfile
 import threading
 import time
 import warnings
@@ -24,7 +23,7 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray.__main__ import main
-from anyarray._base import callers
+from anyarray._base import callers, files
 from anyarray._calibration import calibration, cells
 from anyarray._choice import automatic, choice, cost, profile
 from anyarray._choice import machine as _machine
@@ -48,7 +47,8 @@ def measured(law: Any = LAW, **entries: Any) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def own_lock(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for no calibration but those of the test."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("lock")))
+    folder = tmp_path_factory.mktemp("lock")
+    monkeypatch.setattr(files, "cache_folder", lambda: folder)
 
 
 @pytest.fixture

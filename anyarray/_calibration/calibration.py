@@ -424,7 +424,7 @@ def alone(tell: Callable[[str], None]) -> AbstractContextManager[None]:
 
     Others wait, and say so by `tell`: they would take the cores from each other unnoticed.
     """
-    return files.locked("anyarray-calibrating", lambda: tell(WAITING))
+    return files.locked(f"{profile.of_machine()}calibrating", lambda: tell(WAITING))
 
 
 def prepared(names: Sequence[str] | None = None) -> Calibration:

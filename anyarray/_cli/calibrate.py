@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 from typing import Any, Final
 
+from anyarray._base import files
 from anyarray._calibration import calibration, explanation
 from anyarray._choice import automatic, cost, profile
 from anyarray._cli.bench import drawn, picture, split
@@ -61,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     except profile.UnwritableError as error:
         print(error, file=sys.stderr)
         return 2
-    except profile.UnusableError as error:
+    except files.UnusableError as error:
         print(f"profile: {error}. {automatic.CURE}", file=sys.stderr)
         return status or 1
     if found is None:
