@@ -17,6 +17,7 @@ import sys
 import sysconfig
 import types
 from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ import anyarray as xp
 from anyarray.__main__ import main
 from anyarray._base import extension
 from anyarray._calibration.explanation import duration
-from anyarray._choice import choice
+from anyarray._choice import automatic, choice, machine
 from anyarray._cli import bench, info, tables, timing
 from anyarray._cli.console import HINT, Cell, Column, Console, PlainConsole, Table, console
 from anyarray._cli.experiments import EXPERIMENTS, Experiment, tanh, vector
@@ -266,6 +267,32 @@ def test_bench_shows_what_was_measured_before(tmp_path: Path, capsys: pytest.Cap
     assert picture.read_bytes().startswith(b"\x89PNG")
     main(["bench", "--from", str(file), "--json", str(file)])
     assert file.read_text() == measured
+
+
+def test_sources_that_hide_an_installed_package_with_compiled_calls_are_told_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    installed = tmp_path / "anyarray"
+    installed.mkdir()
+    (installed / f"_speedups{EXTENSION_SUFFIXES[0]}").touch()
+    monkeypatch.setattr(extension, "speedups", None)
+    monkeypatch.setattr(machine.state, "is_shadowing_told", False)
+    monkeypatch.setenv(extension.VARIABLE, "on")
+    assert extension.shadowing() == ""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sources = Path(xp.__file__).parents[1]
+    told = f"{sources} is imported in place of {installed}, which has compiled calls. Run: pip install -e {sources}"
+    for _ in range(2):
+        machine.forget()
+        automatic.model()
+    assert caplog.messages == [f"anyarray: calls run in Python, as {told}"]
+    main(["info"])
+    assert f"inPython:{told}".replace(" ", "") in "".join(capsys.readouterr().out.split())
+    monkeypatch.setenv(extension.VARIABLE, "off")
+    assert extension.shadowing() == ""
 
 
 def test_bench_refuses_a_file_that_it_did_not_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 
-from anyarray._base import callers, errors, files
+from anyarray._base import callers, errors, extension, files
 from anyarray._choice import accounts, cost, learning, machine, prices
 from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
 from anyarray._choice.cost import NUMPY
@@ -84,6 +84,10 @@ def _load_model() -> cost.Model | None:
     # 15 ms and file access, so not at `import anyarray`.
     from anyarray._choice import profile
 
+    hidden = extension.shadowing()
+    if hidden and not state.is_shadowing_told:
+        state.is_shadowing_told = True
+        callers.log(hidden)
     try:
         loaded = profile.find()
     except files.UnusableError as error:
