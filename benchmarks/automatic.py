@@ -32,7 +32,7 @@ from rich.progress import track
 from rich.text import Text
 
 import anyarray as xp
-from anyarray._calibration import calibration
+from anyarray._calibration import measuring
 from anyarray._choice import automatic
 from anyarray._cli.experiments import EXPERIMENTS
 from benchmarks.overhead import print_table, progress, verdict
@@ -141,7 +141,7 @@ def measure(row: Row, backends: list[str], seconds: float) -> None:
     runs = {name: _repeated(row.run, arrays, lambda name=name: xp.backend(name)) for name, arrays in inputs.items()}
     loops: dict[str, int] = {}
     for name, run in runs.items():
-        calibration.rest()
+        measuring.rest()
         started = time.perf_counter()
         run(1)
         calls = 1
@@ -157,7 +157,7 @@ def measure(row: Row, backends: list[str], seconds: float) -> None:
         or (row.ratio > DOUBTFUL and len(row.turns[AUTO]) < MOST)
     ):
         for name in order.sample(list(runs), len(runs)):
-            calibration.rest()
+            measuring.rest()
             row.turns[name].append(statistics.median(_timed(runs[name], loops[name]) for _ in range(ROUNDS)))
 
 

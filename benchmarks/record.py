@@ -20,7 +20,7 @@ import numpy as np
 from rich.progress import track
 
 import anyarray as xp
-from anyarray._calibration.calibration import rest
+from anyarray._calibration.measuring import rest
 from benchmarks.overhead import progress
 
 VECTORS: Final = (64, 1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 23)

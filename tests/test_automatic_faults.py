@@ -26,7 +26,6 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray._base.extension import speedups
-from anyarray._calibration import calibration
 from anyarray._choice import automatic, choice, cost, machine, prices, rule, whole_functions
 from anyarray._choice.law import Law
 from anyarray._cli import bench, info
@@ -215,7 +214,6 @@ def test_a_library_that_is_broken_is_left_out(capsys: pytest.CaptureFixture[str]
     machine.use(model_of(broken=costs(FAST, *cost.CLASSES)))
     assert xp.sin(xp.ones(100_000)).device == xp.device("numpy")
     assert machine.state.model is not None and "broken" not in machine.state.model.backends
-    assert "broken" not in {one.library for one in calibration.prepared().backends}
     problem = "TypeError: Descriptors cannot be created directly"
     rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
     assert rows["broken"].problem == problem
@@ -439,7 +437,7 @@ def test_a_class_is_refused() -> None:
 PROGRAM: Final = """
 import os, pickle, sys
 import anyarray as xp
-from anyarray._calibration import calibration
+from anyarray._calibration import measuring
 from anyarray._choice import machine
 
 machine.use(pickle.loads(bytes.fromhex(sys.argv[1])))
@@ -452,7 +450,7 @@ def places():
 with xp.policy(candidates=["numpy", "jax-cpu"]):
     parent = places()
     # Early versions of Python 3.11 may hang in the child while a thread of JAX's ends (python/cpython#112275).
-    calibration.rest()
+    measuring.rest()
     child = os.fork()
     if not child:
         found = [*places(), *machine.state.model.backends]

@@ -17,6 +17,7 @@ import sys
 import sysconfig
 import types
 from collections.abc import Callable, Iterator, Sequence
+from importlib.machinery import EXTENSION_SUFFIXES
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ import anyarray as xp
 from anyarray.__main__ import main
 from anyarray._base import extension
 from anyarray._calibration.explanation import duration
-from anyarray._choice import choice
+from anyarray._choice import automatic, choice, machine
 from anyarray._cli import bench, info, tables, timing
 from anyarray._cli.console import HINT, Cell, Column, Console, PlainConsole, Table, console
 from anyarray._cli.experiments import EXPERIMENTS, Experiment, tanh, vector
@@ -268,16 +269,45 @@ def test_bench_shows_what_was_measured_before(tmp_path: Path, capsys: pytest.Cap
     assert file.read_text() == measured
 
 
+def test_sources_that_hide_an_installed_package_with_compiled_calls_are_told_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    installed = tmp_path / "anyarray"
+    installed.mkdir()
+    (installed / f"_speedups{EXTENSION_SUFFIXES[0]}").touch()
+    monkeypatch.setattr(extension, "speedups", None)
+    monkeypatch.setattr(machine.state, "is_shadowing_told", False)
+    monkeypatch.setenv(extension.VARIABLE, "on")
+    assert extension.shadowing() == ""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    sources = Path(xp.__file__).parents[1]
+    told = f"{sources} is imported in place of {installed}, which has compiled calls. Run: pip install -e {sources}"
+    for _ in range(2):
+        machine.forget()
+        automatic.model()
+    assert caplog.messages == [f"anyarray: calls run in Python, as {told}"]
+    main(["info"])
+    assert f"inPython:{told}".replace(" ", "") in "".join(capsys.readouterr().out.split())
+    monkeypatch.setenv(extension.VARIABLE, "off")
+    assert extension.shadowing() == ""
+
+
 def test_bench_refuses_a_file_that_it_did_not_write(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "other.json"
-    for text, told in (("{}", "is not what anyarray bench --json writes"), (None, "cannot be read (No such file")):
-        if text is None:
-            file = tmp_path / "absent.json"
-        else:
+    for text, told in (
+        (None, f"there is no file {file}"),
+        ("{}", f"{file}: is not what anyarray bench --json writes"),
+        ("[" * 100_000, f"{file} is broken (RecursionError: "),
+        ('{"x": 1e999}', f"{file} is broken (ValueError: 1e999 is not a finite number)"),
+    ):
+        if text is not None:
             file.write_text(text)
         with pytest.raises(SystemExit):
             main(["bench", "--from", str(file)])
-        assert f"{file}: {told}" in capsys.readouterr().err
+        assert f"argument --from: {told}" in capsys.readouterr().err
 
 
 def test_bench_leaves_out_what_would_take_too_long() -> None:

@@ -20,7 +20,7 @@ from test_signatures import STANDARD, named
 import anyarray as xp
 from anyarray import extensions
 from anyarray._array.array import AnyArray, Array
-from anyarray._calibration import calibration, cells
+from anyarray._calibration import cells, measuring
 from anyarray._call import batching, declaration, dispatch
 from anyarray._choice import cost
 from anyarray._registry import default_hooks, libraries, registry
@@ -171,7 +171,7 @@ def test_a_function_that_is_added_has_a_cost_and_is_measured(blended: Callable[.
     assert cell.function is blended
     little = cells.Cell(cell.kind, 8, 16, "blended")
     assert [a.shape for a in little.inputs()] == [(8,), (8,)]
-    calibration._waiting(little.function, little.inputs(), xp.device("numpy"))
+    measuring.waiting(little.function, little.inputs(), xp.device("numpy"))
 
 
 WRONG_WORDS = {

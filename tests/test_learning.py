@@ -7,6 +7,7 @@ in the profile, in either direction, on either side.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
@@ -17,11 +18,19 @@ import pytest
 
 import anyarray as xp
 from anyarray import testing
+from anyarray._base import files
 from anyarray._base.extension import speedups
 from anyarray._call import dispatch
-from anyarray._choice import automatic, cost, learning, machine, prices
+from anyarray._choice import automatic, cost, learning, machine, prices, profile
 from anyarray._choice.law import Law
 
+LAW: Final = [1e-6, 100.0, 1.0, 0.5, 1e6, 1.1]
+MEASURED: Final[dict[str, Any]] = {
+    "backends": {
+        "numpy": {"importing": 0, "compiling": 0, "entering": 0, "first": {}, "fused": None, "laws": {"sum": LAW}}
+    },
+    "routes": [],
+}
 N: Final = 1 << 14
 EACH: Final = 1e-7
 """Seconds of NumPy's for an element of arithmetic."""
@@ -274,16 +283,60 @@ def test_what_was_learned_is_kept_for_the_next_program(tmp_path: Path, monkeypat
     learning.forget()
 
 
-@pytest.mark.parametrize("content", ["", "[]", '{"of": 3}', '{"of": null, "ratios": 3}'])
-def test_what_was_learned_and_is_broken_is_forgotten(
-    content: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+ROW: Final = '["numpy", "tanh", 8, 3, 2.0]'
+BROKEN: Final = {
+    "": "JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
+    "[]": "TypeError: list in place of an object",
+    "[" * 100_000: "RecursionError: ",
+    '{"ratios": []}': "KeyError: 'of'",
+    '{"of": OF, "ratios": 3}': "TypeError: ",
+    '{"of": OF, "ratios": [ROW, 3]}': "TypeError: ",
+    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 8, 3]]}': "ValueError: ",
+    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 8, 3, 1e999]]}': "ValueError: 1e999 is not a finite number",
+    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 8, NaN, 2]]}': "ValueError: NaN is not a finite number",
+    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 1' + "0" * 400 + ", 3, 2]]}": "ValueError: 1000",
+    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 8, ' + "9" * 5000 + ", 2]]}": "ValueError: 9999",
+}
+
+
+@pytest.mark.parametrize(("content", "fault"), BROKEN.items(), ids=BROKEN.values())
+def test_a_broken_file_of_what_was_learned_is_ignored_with_one_warning(
+    content: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    file = tmp_path / "profile.json"
-    file.write_text("{}")
-    (tmp_path / "profile-learned.json").write_text(content)
+    file, learned = tmp_path / "profile.json", tmp_path / "profile-learned.json"
+    monkeypatch.setenv("ANYARRAY_PROFILE", str(file))
     monkeypatch.setattr(learning, "is_on", lambda: True)
-    learning.load(file)
+    profile.save(MEASURED, ["numpy"], file)
+    learned.write_text(content.replace("OF", str(learning._digest(file))).replace("ROW", ROW))
+    machine.forget()
+    with pytest.warns(xp.ProfileWarning) as caught:
+        automatic.model()
+    assert machine.state.model is not None
+    xp.sin(xp.ones(100_000))  # a second warning would be an error here
+    [message] = [str(one.message) for one in caught]
+    assert message.startswith(f"profile: {learned} is broken ({fault}") and len(message) < 300 + len(str(learned))
+    assert message.endswith("), so what was learned is ignored. Remove that file")
     assert not learning._ratios
+    machine.forget()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="There are no pipes with names on Windows")
+def test_learned_times_are_read_from_regular_files_of_bounded_size_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file, learned = tmp_path / "profile.json", tmp_path / "profile-learned.json"
+    file.write_text("{}")
+    monkeypatch.setattr(learning, "is_on", lambda: True)
+    for make, reason in (
+        (lambda: os.mkfifo(learned), "Not a regular file"),
+        (lambda: learned.symlink_to("/dev/zero"), "Not a regular file"),
+        (learned.mkdir, "Is a directory"),
+        (lambda: learned.write_bytes(b" " * (files.LARGEST + 1)), "File too large"),
+    ):
+        make()
+        with pytest.raises(files.UnusableError, match=f"^{learned} cannot be read \\({reason}\\)$"):
+            learning.load(file)
+        learned.rmdir() if learned.is_dir() else learned.unlink()
     learning.forget()
 
 

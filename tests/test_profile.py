@@ -8,9 +8,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import math
-import tempfile
+import os
+import signal
+import stat
 import threading
 import time
+from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,7 +27,7 @@ from anyarray import testing
 from anyarray.__main__ import main
 from anyarray._base import files
 from anyarray._calibration import calibration as _calibration
-from anyarray._calibration import cells, fitting
+from anyarray._calibration import cells, fitting, measuring, processes
 from anyarray._call import declaration
 from anyarray._choice import automatic, cost, machine, profile
 from anyarray._choice.law import Law
@@ -53,7 +56,8 @@ MEASURED: Final[dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def own_lock(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for no calibration but those of the test."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("lock")))
+    folder = tmp_path_factory.mktemp("lock")
+    monkeypatch.setattr(files, "cache_folder", lambda: folder)
 
 
 @pytest.fixture
@@ -180,7 +184,6 @@ def test_calibrate_measures_and_is_used_at_once(file: Path) -> None:
     law = model.backends["numpy"].laws["matmul"]
     assert law.reach == 2 * 16**3  # of float32; of float64 there are half as many elements
     assert 0 < law.launch < 1 and law(1e9) > law.launch
-    assert cells.uniform.cache_info().currsize == 0  # hundreds of megabytes, after all sizes
 
 
 @pytest.mark.usefixtures("little")
@@ -217,19 +220,108 @@ def test_a_calibration_interrupted_at_once_leaves_the_profile_alone(
     assert "Interrupted: nothing was measured yet, nothing is changed." in capsys.readouterr().err
 
 
-def test_what_another_library_imported_is_timed_in_another_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    programs: list[str] = []
-    monkeypatch.setattr(_calibration.subprocess, "run", lambda command, **options: programs.append(command[-1]))
-    # `json` is imported, the backend is not.
-    library = libraries.Library("idle", "idle_backend", "json", ("cpu",))
-    assert _calibration._import_seconds(library) >= 0
-    assert programs == ["from anyarray._registry import registry; registry.load(registry.libraries()['idle'])"]
-
-
-def test_half_of_the_time_is_left_however_long_importing_took() -> None:
-    calibration = _calibration.Calibration([xp.device("numpy")], {}, started=-1e9)
+def test_half_of_the_time_is_left_however_long_importing_took(calibration: _calibration.Calibration) -> None:
+    calibration.started = -1e9
     done, _ = next(calibration.steps(60.0))
     assert done == pytest.approx(0.5, abs=0.1)
+
+
+BACKEND: Final = """
+import os, signal, sys, time
+import array_api_strict as namespace
+
+ARRAY_TYPES = (type(namespace.empty(0)),)
+"""
+CHATTER: Final = """
+print("a line of the library", end="", flush=True)
+os.write(1, b"[1, 2]")
+"""
+AT_A_CALL: Final = """
+def add(x1, x2):
+    {}
+"""
+ENDINGS: Final = {
+    "sound": CHATTER,
+    "exiting": "os._exit(3)",
+    "raising": "raise TypeError('Descriptors cannot be created directly')",
+    "aborting": AT_A_CALL.format("os.write(2, b'LLVM ERROR\\n'); os.abort()"),
+    "blocking": AT_A_CALL.format("time.sleep(1000)"),
+}
+"""What modules of libraries do at their import or at a call."""
+
+
+@pytest.fixture
+def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[..., None]]:
+    """Install some of these libraries beside NumPy, and no other."""
+    monkeypatch.setattr(libraries, "LIBRARIES", {"numpy": libraries.LIBRARIES["numpy"]})
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def install(*names: str) -> None:
+        metadata = tmp_path / "several_backends-1.dist-info"
+        metadata.mkdir()
+        (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: several-backends\nVersion: 1\n")
+        points = [f"{name} = {name}_backend" for name in names]
+        (metadata / "entry_points.txt").write_text("\n".join(["[anyarray.backends]", *points]))
+        for name in names:
+            (tmp_path / f"{name}_backend.py").write_text(BACKEND + ENDINGS[name])
+        libraries.registered.cache_clear()
+
+    yield install
+    libraries.registered.cache_clear()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
+@pytest.mark.usefixtures("little")
+def test_a_library_that_ends_or_blocks_its_process_costs_itself_alone(
+    file: Path,
+    install: Callable[..., None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(processes, "PATIENCE", 20.0)
+    install(*ENDINGS)
+    assert main(["calibrate", "--seconds", "1"]) == 0
+    assert set(json.loads(file.read_text())["backends"]) == {"numpy", "sound-cpu"}
+    reasons = {
+        "exiting": "its process ended with exit status 3",
+        "raising": "TypeError: Descriptors cannot be created directly",
+        "aborting": "its process ended by SIGABRT (LLVM ERROR), at arithmetic 16",
+        "blocking": "its process did not answer for 20 s, at arithmetic 16",
+    }
+    told = "".join([f"calibrate: {name} is left out: {reason}\n" for name, reason in reasons.items()])
+    assert capsys.readouterr().err == told
+
+
+@pytest.mark.usefixtures("file")
+def test_a_library_that_was_asked_for_and_cannot_be_used_is_an_error(install: Callable[..., None]) -> None:
+    install("exiting")
+    reason = "its process ended with exit status 3"
+    with pytest.raises(xp.BackendError, match=f'^calibrate: backend "exiting" cannot be used: {reason}$'):
+        xp.calibrate(seconds=0.5, backends=["numpy", "exiting"])
+
+
+@pytest.mark.usefixtures("little", "file")
+def test_ctrl_c_ends_the_processes_of_a_calibration(
+    install: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[processes.Process] = []
+    begin = processes.Process.__init__
+
+    def noted(self: processes.Process) -> None:
+        begin(self)
+        started.append(self)
+
+    def interrupted(self: processes.Process, task: str, *arguments: Any) -> Any:
+        if task == "visit" and arguments[1] == "blocking-cpu":
+            threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+        return ask(self, task, *arguments)
+
+    ask = processes.Process.ask
+    monkeypatch.setattr(processes.Process, "__init__", noted)
+    monkeypatch.setattr(processes.Process, "ask", interrupted)
+    install("blocking")
+    assert main(["calibrate", "--seconds", "1"]) == 130
+    assert len(started) == 2 and all(one._process.returncode is not None for one in started)
 
 
 @pytest.mark.usefixtures("little", "file")
@@ -260,15 +352,28 @@ def test_the_command_says_that_it_waits(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_who_can_lock_nothing_measures_all_the_same(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path / "absent"))
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(files, "cache_folder", lambda: tmp_path / "file" / "folder")
     with _calibration.alone(pytest.fail), _calibration.alone(pytest.fail):
         pass
 
 
+@pytest.mark.skipif(not hasattr(os, "getuid"), reason="Windows has no such users")
+def test_no_other_user_can_hold_the_lock(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(files, "cache_folder", lambda: tmp_path / "caches")
+    with _calibration.alone(pytest.fail):
+        [lock] = (tmp_path / "caches").iterdir()
+        assert stat.S_IMODE(lock.stat().st_mode) == 0o600
+        monkeypatch.setattr(os, "getuid", lambda: tmp_path.stat().st_uid + 1)
+        with _calibration.alone(pytest.fail):  # whose folder is another user's waits for nobody
+            pass
+
+
 @pytest.fixture
 def calibration() -> _calibration.Calibration:
-    """Of NumPy, which visited nothing yet."""
-    return _calibration.Calibration([xp.device("numpy")], {})
+    """Of NumPy, which visited nothing yet; its process is the test's."""
+    process: Any = SimpleNamespace(ask=lambda task, *arguments: measuring.TASKS[task](*arguments))
+    return _calibration.Calibration([_calibration.Candidate("numpy", "numpy", "cpu", process)], {})
 
 
 def visited(calibration: _calibration.Calibration, cell: cells.Cell, *seconds: float) -> None:
@@ -357,12 +462,11 @@ def test_transfers_are_timed_with_a_new_array_each_time(monkeypatch: pytest.Monk
             copy=lambda native: sources.append(native) or way.copy(native), share=lambda native: None
         )
 
-    monkeypatch.setattr(_calibration.transfer, "route", noted)
-    monkeypatch.setattr(_calibration, "BYTES", tuple([1 << i for i in (10, 14, 16, 18, 20)]))  # as all are kept here
+    monkeypatch.setattr(measuring.transfer, "route", noted)
+    monkeypatch.setattr(measuring, "BYTES", tuple([1 << i for i in (10, 14, 16, 18, 20)]))  # as all are kept here
     with testing.simulated():
-        calibration = _calibration.Calibration([xp.device("numpy"), xp.device("sim")], {})
-        calibration._measure_route(*calibration.backends)
-        calibration._measure_route(*calibration.backends[::-1])
+        measuring.route("numpy", "sim", 5)
+        measuring.route("sim", "numpy", 5)
     assert len({id(one) for one in sources}) == len(sources) > 20
 
 
@@ -371,7 +475,7 @@ def test_only_arrays_larger_than_what_is_kept_are_measured_in_new_memory(
 ) -> None:
     happened: list[str] = []
     monkeypatch.setattr(alignment, "trim_malloc", lambda: happened.append("gives back"))
-    monkeypatch.setattr(_calibration, "_timed", lambda run, loops: happened.append("timed") or 0.001)
+    monkeypatch.setattr(measuring, "timed", lambda run, loops: happened.append("timed") or 0.001)
     monkeypatch.setattr(calibration, "_is_too_long", lambda *_: False)  # as if smaller sizes had been measured
     larger = next(size for size in cells.LONG if 4 * size > alignment.LARGEST_KEPT)
     calibration._visit(cells.Cell("sum", 4, larger))
@@ -382,13 +486,12 @@ def test_only_arrays_larger_than_what_is_kept_are_measured_in_new_memory(
 
 
 def test_every_class_can_be_measured() -> None:
-    numpy = xp.device("numpy")
     for kind in (*cost.CLASSES, cells.FUSED):
         cell = cells.Cell(kind, 4, cells.sizes(kind)[0])
         inputs = cell.inputs()
-        run = _calibration._waiting(cell.function, inputs, numpy)
-        assert set(_calibration.Turns().in_turns({"numpy": run})) == {"numpy"}, kind
-        assert cell.work(inputs) > 0
+        found = measuring.visit(dataclasses.astuple(cell), "numpy")
+        assert found is not None and found[0] == cell.work(inputs) > 0, kind
+        assert found[1] > 0 and found[2] >= 0, kind
 
 
 def test_show_prints_the_crossovers(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -544,6 +647,6 @@ def test_the_odd_inputs_are_those_that_a_declaration_may_name() -> None:
 def test_every_other_function_takes_its_inputs(cell: cells.Cell) -> None:
     little = cells.Cell(cell.kind, 4, 4, cell.other)
     inputs = little.inputs()
-    run = _calibration._waiting(little.function, inputs, xp.device("numpy"))
+    run = measuring.waiting(little.function, inputs, xp.device("numpy"))
     run(1)
     assert little.work(inputs) > 0

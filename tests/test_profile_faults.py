@@ -9,8 +9,6 @@ import json
 import math
 import os
 import re
-import signal
-import tempfile
 import threading
 import time
 import warnings
@@ -24,11 +22,11 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray.__main__ import main
-from anyarray._base import callers
-from anyarray._calibration import calibration, cells
+from anyarray._base import callers, files
+from anyarray._calibration import calibration
 from anyarray._choice import automatic, choice, cost, profile
 from anyarray._choice import machine as _machine
-from anyarray._cli import bench, calibrate
+from anyarray._cli import bench
 from anyarray._cli.experiments import EXPERIMENTS
 from anyarray._registry import libraries
 
@@ -48,7 +46,8 @@ def measured(law: Any = LAW, **entries: Any) -> dict[str, Any]:
 @pytest.fixture(autouse=True)
 def own_lock(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wait for no calibration but those of the test."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path_factory.mktemp("lock")))
+    folder = tmp_path_factory.mktemp("lock")
+    monkeypatch.setattr(files, "cache_folder", lambda: folder)
 
 
 @pytest.fixture
@@ -435,39 +434,6 @@ def test_bench_prints_its_table_though_the_file_cannot_be_written(
     printed = capsys.readouterr()
     assert EXPERIMENTS[0].meaning in printed.out
     assert printed.err.endswith(f"bench: {file} cannot be written (No such file or directory)\n")
-
-
-def test_an_interrupt_that_a_library_swallowed_ends_the_calibration(
-    file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    seen: list[cells.Cell] = []
-    measure = calibration.Calibration._visit
-    before = signal.getsignal(signal.SIGINT)
-
-    def swallowing(self: calibration.Calibration, cell: cells.Cell) -> None:
-        seen.append(cell)
-        measure(self, cell)
-        try:
-            os.kill(os.getpid(), signal.SIGINT)
-        except KeyboardInterrupt:
-            pass  # as in a callback of C, which prints it
-
-    monkeypatch.setattr(calibration.Calibration, "_visit", swallowing)
-    assert main(["calibrate", "--backends", "numpy", "--seconds", "5"]) == 130
-    assert len(seen) == 1
-    assert list(json.loads(file.read_text())["backends"]["numpy"]["laws"]) == [seen[0].kind]
-    assert "Interrupted: the profile has what was measured so far." in capsys.readouterr().err
-    assert signal.getsignal(signal.SIGINT) is before
-
-
-def test_no_handler_is_left_behind() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    interrupts = calibrate._Interrupts()
-    with pytest.raises(KeyboardInterrupt), interrupts:
-        os.kill(os.getpid(), signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is before
-    with pytest.raises(KeyboardInterrupt):
-        interrupts.check()
 
 
 NO_ROOM: Final = OSError(28, "No space left on device")

@@ -506,3 +506,22 @@ twice = tf.function(lambda v: v * 2)
 print(type(twice(x)).__name__, type(twice(x)).__name__, type(tf.nest.flatten([x])[0]).__name__)
     """
     assert run_python(program).splitlines() == ["['numpy'] numpy", "Array Array EagerTensor"]
+
+
+def test_a_call_that_fails_calls_few_ops(monkeypatch: pytest.MonkeyPatch) -> None:
+    from tensorflow.python import pywrap_tfe
+
+    called: list[str] = []
+    execute = pywrap_tfe.TFE_Py_FastPathExecute
+    monkeypatch.setattr(
+        pywrap_tfe,
+        "TFE_Py_FastPathExecute",
+        lambda context, op, *a, **k: called.append(op) or execute(context, op, *a, **k),
+    )
+    x, y = on_tf(np.ones((3, 4))), on_tf(np.ones(5))
+    for call in (lambda: x + y, lambda: x * y, lambda: x / y, lambda: x @ x, lambda: xp.concat([x, y]),
+                 lambda: xp.stack([x, y]), lambda: xp.sum(x, axis=5)):  # fmt: skip
+        called.clear()
+        with pytest.raises(ValueError):
+            call()
+        assert 1 <= len(called) <= 2, called  # of the fast path and of the slow one: TensorFlow frees nothing of them

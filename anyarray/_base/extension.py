@@ -6,6 +6,9 @@ It is optional: without a C compiler it is not built, and ANYARRAY_SPEEDUPS=off 
 from __future__ import annotations
 
 import importlib
+import importlib.machinery
+import sys
+from pathlib import Path
 from typing import Any, Final
 
 from anyarray._base import environment
@@ -30,3 +33,21 @@ def _found() -> Any:
 
 speedups: Final = _found()
 """The module, or None."""
+
+
+def shadowing() -> str:
+    """Says that this folder hides an installed package with the extension module, or "".
+
+    Python imports a folder of sources from the working directory before what is installed.
+    """
+    own = Path(__file__).resolve().parents[1]
+    if speedups is None and not is_off():
+        for folder in sys.path:
+            other = Path(folder, own.name)
+            files = [other / f"_speedups{suffix}" for suffix in importlib.machinery.EXTENSION_SUFFIXES]
+            if any(file.is_file() for file in files) and other.resolve() != own:
+                return (
+                    f"calls run in Python, as {own.parent} is imported in place of {other}, which has compiled calls. "
+                    f"Run: pip install -e {own.parent}"
+                )
+    return ""

@@ -4,27 +4,80 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
 import stat
 import sys
 import time
 from collections.abc import Callable, Generator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from anyarray._base.cache_folder import cache_folder
 
 NO_FILE: Final = "Not a regular file"
+LARGEST: Final = 1 << 22
+"""Bytes of the largest JSON file that is read."""
+LONGEST: Final = 100
+"""The most characters that a message quotes from a malformed file."""
+MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+"""The errors of code that reads the entries of a malformed file."""
 LOOK: Final = 0.2
 """Seconds between two looks whether a lock is free."""
 
 
-def content(file: Path, most: int) -> bytes:
-    """What is in a file of fewer bytes than `most`; raises OSError."""
+class UnusableError(Exception):
+    """A file cannot be used; the message names it and says why."""
+
+
+def json_object(file: Path) -> dict[str, Any] | None:
+    """The object in a JSON file of at most `LARGEST` bytes; None without a file.
+
+    All its numbers are finite as floats. Raises UnusableError for anything else.
+    """
+    import json  # 4 ms, so not at `import anyarray`
+
+    try:
+        content = _content(file)
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise UnusableError(f"{file} cannot be read ({error.strerror})") from error
+    try:
+        found = json.loads(content, parse_float=_finite, parse_int=_whole, parse_constant=_finite)
+        if not isinstance(found, dict):
+            raise TypeError(f"{type(found).__name__} in place of an object")
+    except MALFORMED as error:
+        raise malformed(file, error) from error
+    return found
+
+
+def malformed(file: Path, error: Exception) -> UnusableError:
+    """The error for a file whose entries raised `error`."""
+    return UnusableError(f"{file} is broken ({type(error).__name__}: {str(error)[:LONGEST]})")
+
+
+def _content(file: Path) -> bytes:
     status = file.stat()
     if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-        raise OSError(errno.EINVAL, NO_FILE)  # a read from a pipe may never return
-    if status.st_size >= most:
+        raise OSError(errno.EINVAL, NO_FILE)  # reading a pipe or a device may never return
+    with file.open("rb") as opened:
+        content = opened.read(LARGEST + 1)
+    if len(content) > LARGEST:
         raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
-    return file.read_bytes()
+    return content
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text[:LONGEST]} is not a finite number")
+    return number
+
+
+def _whole(text: str) -> int:
+    _finite(text)
+    return int(text)
 
 
 @contextlib.contextmanager
@@ -54,24 +107,30 @@ def replacement(of: Path) -> Generator[tuple[Path, Path]]:
 
 @contextlib.contextmanager
 def locked(name: str, wait: Callable[[], None]) -> Generator[None]:
-    """Hold the lock of this name and user on this machine.
+    """Hold the lock of this name, a file in the cache folder that other users cannot open.
 
     If another process holds it, `wait` is called, then it is waited for. The system releases it when the process ends.
     """
-    import getpass
-    import tempfile
-
     with contextlib.ExitStack() as stack:
         try:
-            lock = stack.enter_context(open(Path(tempfile.gettempdir(), f"{name}-{getpass.getuser()}"), "ab"))
-        except (OSError, KeyError, ImportError):
-            pass  # no such folder, or no name, which Windows may have to import: nobody is kept out
+            folder = cache_folder()
+            folder.mkdir(parents=True, exist_ok=True)
+            # A reader could lock it, too. In a folder of another user, its owner could replace it.
+            if hasattr(os, "getuid") and folder.stat().st_uid != os.getuid():
+                raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
+            lock = stack.enter_context(open(folder / f"{name}.lock", "ab", opener=_private))
+        except (OSError, RuntimeError):
+            pass  # without a home or the right to write there, nobody is kept out
         else:
             if not _is_locked(lock.fileno()):
                 wait()
                 while not _is_locked(lock.fileno()):
                     time.sleep(LOOK)
         yield
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
 
 
 def _is_locked(descriptor: int) -> bool:

@@ -4,6 +4,8 @@ Imports from all folders below it. Nothing here is imported by a call; `xp.calib
 the only names that users see of it.
 
     calibration  the measurements: order and time limit
+    processes    a process for each library, which is asked
+    measuring    what it does there: calls, transfers, imports
     cells        the functions measured, their sizes and inputs
     fitting      laws from measured times
     explanation  `explain()`, which records decisions, and `policy()`, which restricts them

@@ -1,8 +1,8 @@
 """What `calibrate` measures: calls of each class, transfers, imports.
 
 The backends take turns in short rounds, and the median of each one's rounds counts; of long calls the least, as they
-are made only a few times. Each backend has the cores to itself: before its turn the threads of the previous one come to
-rest. Arrays larger than the blocks that the allocator keeps are in new memory.
+are made only a few times. Each library runs in a process of its own: one that ends or blocks its process is left out,
+with a message, and the others are measured. `measuring` has the code that runs there.
 
 A class is measured by its first function, at sizes that grow until its time is several times the launch on all backends
 and a decision could matter. The other functions are measured once. What is most needed comes first, so a run that is
@@ -14,38 +14,27 @@ laws; an interrupted run keeps what it measured.
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import math
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
-import numpy as np
-
-from anyarray._base import files
+from anyarray._base import errors, files
 from anyarray._calibration import cells as _cells
 from anyarray._calibration.cells import FUSED, Cell
 from anyarray._calibration.fitting import Point, fitted
+from anyarray._calibration.measuring import BYTES, LONGEST
+from anyarray._calibration.processes import EndedError, Process
 from anyarray._choice import choice, cost, profile
 from anyarray._choice.law import Law
-from anyarray._memory import alignment, transfer
+from anyarray._memory import alignment
 from anyarray._registry import libraries, registry
-from anyarray._registry.registry import Backend
-from anyarray.standard import creation, elementwise
 
-ROUND_SECONDS: Final = 5e-4
-"""Approximate seconds of a round: shorter than a time slice of the scheduler on a busy machine."""
-ROUNDS: Final = 4
-"""Rounds of a backend in its turn."""
-BRIEF: Final = 0.01
-"""Seconds of a call up to which waking the threads matters, so that several calls are made in a row."""
-LONGEST: Final = 0.15
-"""Threshold in seconds of a call above which no larger size is measured."""
 SEVERAL: Final = 8.0
 """Times the launch: a size where it takes so long tells the rate to an eighth."""
 DECISIVE: Final = 20 * cost.DECIDING
@@ -54,111 +43,16 @@ ONCE: Final = 1.3
 """The factor by which a single visit may be wrong."""
 LARGEST_ON_CPU: Final = 10_000_000
 """The largest size that is measured on CPUs alone."""
-THREADED: Final = 1 << 20
-"""Numbers of a call for which threads wake up."""
-UNCACHED: Final = 1 << 21
-"""Elements of 4 bytes that are more than the caches of a core hold."""
-ENTRIES: Final = 9
-"""Calls whose median is the time of a switch to another library."""
-BYTES: Final = (1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 28)
-"""Sizes of the transfers that are measured, the last on accelerators: in one memory they take as long as copies."""
-TRANSFERS: Final = 3
-"""So often each is made."""
-
-Run = Callable[[int], None]
-"""Makes a call so many times, and synchronizes."""
-GLANCE: Final = 0.005
-"""Seconds over which threads are observed: longer than the ticks by which Linux counts their CPU time."""
-IDLE: Final = 5e-4
-"""CPU seconds of other threads in that time up to which all of them are idle."""
-SPINNING: Final = 0.3
-"""The maximum seconds to wait for them. OpenBLAS's threads spin for 2^28 cycles, a tenth of a second."""
 
 
-def rest() -> None:
-    """Wait until all other threads of this process are idle, or for long.
+class Candidate(NamedTuple):
+    """A backend that is measured in the process of its library."""
 
-    The threads of some libraries spin after a call, waiting for work, and take a core from the next library's.
-    """
-    end = time.perf_counter() + SPINNING
-    while time.perf_counter() < end:
-        working, started = time.process_time(), time.perf_counter()
-        time.sleep(GLANCE)
-        if time.process_time() - working < 0.25 * (time.perf_counter() - started):
-            return
-
-
-class Turns:
-    """Rounds of calls by several backends, each with the cores to itself."""
-
-    def __init__(self) -> None:
-        self._last = ""
-        self._others = 0.0
-        """CPU seconds of all other threads at the last rest."""
-
-    def in_turns(self, runs: Mapping[str, Run], *, in_new_memory: bool = False) -> dict[str, tuple[float, float]]:
-        """The usual time of each call, and the additional time of its first.
-
-        Backends that fail are omitted. Each round finds no freed memory if it is to be `in_new_memory`.
-        """
-        found: dict[str, tuple[float, float]] = {}
-        names = list(runs)
-        for name in names[::-1] if names[-1:] == [self._last] else names:
-            self._rest(name)
-            try:
-                first, usual = _times(runs[name], in_new_memory=in_new_memory)
-            except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
-                continue
-            found[name] = usual, max(0.0, first - usual)
-        return found
-
-    def _rest(self, name: str) -> None:
-        """Wait for the threads of the last backend, if they worked at all."""
-        others = time.process_time() - time.thread_time()
-        if name != self._last and others - self._others > IDLE:
-            rest()
-            others = time.process_time() - time.thread_time()
-        self._last, self._others = name, others
-
-
-def _times(run: Run, *, in_new_memory: bool) -> tuple[float, float]:
-    """Seconds of the first call, and of a usual one."""
-
-    def timed(loops: int) -> float:
-        if in_new_memory:
-            alignment.trim_malloc()
-        return _timed(run, loops)
-
-    first, times = timed(1), [timed(1)]
-    if times[0] < BRIEF:
-        loops = max(1, round(ROUND_SECONDS / timed(1)))
-        return first, statistics.median([timed(loops) for _ in range(ROUNDS)])
-    while len(times) < 3 and sum(times) < LONGEST:
-        times.append(timed(1))
-    return first, min(times)
-
-
-def _timed(run: Run, loops: int) -> float:
-    started = time.perf_counter()
-    run(loops)
-    return (time.perf_counter() - started) / loops
-
-
-def _waiting(function: Callable[..., Any], inputs: Sequence[Any], backend: Backend) -> Run:
-    """The call on a backend, its inputs there; synchronizes the result."""
-    synchronize = backend.hook("synchronize")
-    with choice.backend(backend):
-        arrays = [
-            [creation.asarray(a) for a in one] if isinstance(one, list) else creation.asarray(one) for one in inputs
-        ]
-
-    def run(loops: int) -> None:
-        with choice.backend(backend):
-            for _ in range(loops):
-                result = function(*arrays)
-                synchronize((result[0] if isinstance(result, tuple) else result)._native)
-
-    return run
+    name: str
+    library: str
+    kind: str
+    """cpu, gpu or tpu."""
+    process: Process
 
 
 @dataclass
@@ -168,12 +62,14 @@ class Calibration:
     `steps` makes the measurements, `data` has the results so far.
     """
 
-    backends: Sequence[Backend]
-    importing: Mapping[str, float]
+    backends: list[Candidate]
+    """NumPy first; without those of libraries that were left out."""
+    importing: dict[str, float]
     """Seconds by library."""
     started: float = field(default_factory=time.perf_counter)
     """The `time.perf_counter` before the libraries were imported."""
-    _turns: Turns = field(default_factory=Turns)
+    left_out: dict[str, str] = field(default_factory=dict[str, str])
+    """Why libraries were left out, by name."""
     _visits: dict[tuple[Cell, str], list[float]] = field(default_factory=dict[tuple[Cell, str], list[float]])
     """Seconds of a call at each visit."""
     _work: dict[Cell, float] = field(default_factory=dict[Cell, float])
@@ -199,7 +95,8 @@ class Calibration:
         def done() -> float:
             return 1 - (end - time.perf_counter()) / seconds
 
-        pairs = [(a, b) for a in self.backends for b in self.backends if a is not b]
+        near = [(a, b) for a in self.backends for b in self.backends if a is not b and _share_a_process(a, b)]
+        far = [(a, b) for a in self.backends for b in self.backends if not _share_a_process(a, b)]
         for stage, cells in enumerate(_cells.stages(max(_cells.LONG) if self.has_accelerator else LARGEST_ON_CPU), 1):
             for cell in cells:
                 if time.perf_counter() >= end:
@@ -207,12 +104,16 @@ class Calibration:
                 if self._is_needed(cell):
                     yield done(), f"{cell.other or cell.kind} {cell.size}"
                     self._visit(cell)
-            while pairs and stage >= _cells.ENOUGH and time.perf_counter() < end:
-                yield done(), "{} to {}".format(*pairs[-1])
-                self._measure_route(*pairs.pop())
+            while near and stage >= _cells.ENOUGH and time.perf_counter() < end:
+                yield done(), _ends(*near[-1])
+                self._measure_route(*near.pop())
             if len(self.backends) > 1 and stage >= _cells.ENOUGH and time.perf_counter() < end:
-                yield done(), f"calls after those of {self.backends[0]}"
+                yield done(), f"calls after those of {cost.NUMPY}"
                 self._measure_entering()
+        # A process has to import the other library, too. What is not measured is predicted by way of NumPy.
+        while far and time.perf_counter() < end:
+            yield done(), _ends(*far[-1])
+            self._measure_route(*far.pop())
         while time.perf_counter() < end:
             cell = max(self._visited(), key=self._doubt)
             yield done(), f"{cell.other or cell.kind} {cell.size}, again"
@@ -226,22 +127,40 @@ class Calibration:
         """Whether any call was."""
         return bool(self._visits)
 
+    def told(self) -> list[str]:
+        """A sentence for each library that was left out."""
+        return [f"calibrate: {library} is left out: {reason}" for library, reason in self.left_out.items()]
+
+    def _ask(self, backend: Candidate, what: str, task: str, *arguments: Any) -> Any:
+        """The answer of its process; None if the library is left out.
+
+        Raises BackendError for NumPy, with which all others are compared.
+        """
+        try:
+            return None if backend.library in self.left_out else backend.process.ask(task, *arguments)
+        except EndedError as error:
+            if backend.name == cost.NUMPY:
+                raise errors.BackendError(f"calibrate: {cost.NUMPY} cannot be measured: {error}, at {what}") from error
+            self.left_out[backend.library] = f"{error}, at {what}"
+            names = {one.name for one in self.backends if one.library == backend.library}
+            self.backends = [one for one in self.backends if one.name not in names]
+            for by_cell in (self._visits, self._first):
+                for cell_and_name in [one for one in by_cell if one[1] in names]:
+                    del by_cell[cell_and_name]
+            for by_ends in (self._copies, self._views):
+                for ends in [one for one in by_ends if not names.isdisjoint(one)]:
+                    del by_ends[ends]
+            return None
+
     def _visit(self, cell: Cell) -> None:
-        inputs, chained = cell.inputs(), cell.chained
-        self._work[cell] = cell.work(inputs)
-        runs: dict[str, Run] = {}
-        for backend in self.backends:
+        for backend in list(self.backends):
             if not self._is_too_long(cell, backend.name):
-                with contextlib.suppress(Exception):  # it has no such dtype, or no room
-                    function = chained if chained is not None and backend.name == cost.NUMPY else cell.function
-                    runs[backend.name] = _waiting(function, inputs, backend)
-        with np.errstate(all="ignore"):  # a determinant may overflow
-            found = self._turns.in_turns(runs, in_new_memory=cell.is_beyond_kept)
-        for name, (seconds, first) in found.items():
-            if chained is not None and name == cost.NUMPY:
-                seconds /= chained.calls
-            self._visits.setdefault((cell, name), []).append(seconds)
-            self._first.setdefault((cell, name), first)
+                what = f"{cell.other or cell.kind} {cell.size}"
+                found = self._ask(backend, what, "visit", dataclasses.astuple(cell), backend.name)
+                if found is not None:
+                    self._work[cell], seconds, first = found
+                    self._visits.setdefault((cell, backend.name), []).append(seconds)
+                    self._first.setdefault((cell, backend.name), first)
 
     def _seconds(self, cell: Cell, name: str) -> float | None:
         """The lower median of the visits, in seconds, as noise only adds."""
@@ -294,7 +213,7 @@ class Calibration:
         """What was measured of a class, or of another function of it."""
         found: list[Point] = []
         is_vector = kind == FUSED or cost.CLASSES[kind].growth == 1
-        tells = is_vector and registry.backend_of_name(name).kind == "cpu"
+        tells = is_vector and next(one.kind for one in self.backends if one.name == name) == "cpu"
         for (cell, backend), visits in self._visits.items():
             if (cell.kind, backend, cell.other) == (kind, name, other):
                 spread = max(visits) / min(visits) if len(visits) > 1 else ONCE
@@ -316,61 +235,24 @@ class Calibration:
                 return found._replace(bend=like.bend, beyond=like.beyond)  # it is measured at one size
         return fitted(points, growth=_cells.growth(kind))
 
-    def _measure_route(self, source: Backend, target: Backend) -> None:
-        """Time transfers of arrays that are new each time.
-
-        Libraries keep a copy on the host of what the host has read, which takes no time to read again.
-        """
-        way = transfer.route(source, target)
-        numpy = registry.backend_of_name("numpy")
-        wait, arrived = source.hook("synchronize"), target.hook("synchronize")
-
-        def new(nbytes: int) -> Any:
-            # Aligned, and without other references: memory that can be shared if any can.
-            host = numpy.free.exported(np.ones(nbytes // 4, dtype=np.float32))
-            native = transfer.from_host(host, source) if source is not numpy else host
-            wait(native)
-            return native
-
-        def timed(bring: Callable[[Any], Any], nbytes: int) -> float:
-            native = new(nbytes)
-            started = time.perf_counter()
-            arrived(bring(native))
-            return time.perf_counter() - started
-
-        last = 0.0
-        for nbytes in BYTES if self.has_accelerator else BYTES[:-1]:
-            if last * 16 > 2 * LONGEST:
-                break
-            rest()
-            times = [timed(way.copy, nbytes) for _ in range(TRANSFERS + 1)][1:]
-            last = statistics.median(times)
-            self._copies.setdefault((source.name, target.name), []).append(Point(float(nbytes), last))
-        with contextlib.suppress(Exception):  # whatever a library raises, memory cannot be shared then
-            if way.share(new(BYTES[2])) is not None:
-                self._views[source.name, target.name] = max(timed(way.share, BYTES[i]) for i in (0, 1, 2))
+    def _measure_route(self, source: Candidate, target: Candidate) -> None:
+        """Time transfers, in the process of the first of their libraries but NumPy."""
+        if source not in self.backends or target not in self.backends:
+            return
+        asked = next(one for one in self.backends if one in (source, target) and one.name != cost.NUMPY)
+        sizes = len(BYTES) if self.has_accelerator else len(BYTES) - 1
+        found = self._ask(asked, _ends(source, target), "route", source.name, target.name, sizes)
+        if found is not None:
+            self._copies[source.name, target.name] = [Point(nbytes, seconds) for nbytes, seconds in found["copies"]]
+            if found["view"] is not None:
+                self._views[source.name, target.name] = found["view"]
 
     def _measure_entering(self) -> None:
-        """Time calls in a row, and alternating with large calls of NumPy.
-
-        The arrays of those evict the code of the other library and of Python from the CPU caches. Meanwhile its threads
-        go to sleep.
-        """
-        large = _cells.uniform(UNCACHED, np.dtype(np.float32))
-        work = _waiting(elementwise.add, [large, large], self.backends[0])
-        for backend in self.backends:
-            try:
-                run = _waiting(elementwise.exp, [_cells.uniform(THREADED, np.dtype(np.float64))], backend)
-                run(1)
-            except Exception:  # noqa: BLE001 - as in its turns, it is no candidate then
-                continue
-            rest()
-            in_a_row, after = [_timed(run, 1) for _ in range(ENTRIES)], []
-            for _ in range(ENTRIES):
-                work(2)
-                after.append(_timed(run, 1))
-            longer = statistics.median(after) - statistics.median(in_a_row)
-            self._entering.setdefault(backend.name, []).append(longer)
+        """Time calls in a row, and alternating with large calls of NumPy."""
+        for backend in list(self.backends):
+            longer = self._ask(backend, f"calls after those of {cost.NUMPY}", "entering", backend.name)
+            if longer is not None:
+                self._entering.setdefault(backend.name, []).append(longer)
 
     def data(self) -> dict[str, Any]:
         """The content of the profile, of JSON's types."""
@@ -387,7 +269,7 @@ class Calibration:
             ],
         }
 
-    def _costs(self, backend: Backend) -> dict[str, Any]:
+    def _costs(self, backend: Candidate) -> dict[str, Any]:
         name = backend.name
         laws: dict[str, Law] = {}
         firsts: dict[str, list[float]] = {}
@@ -411,6 +293,15 @@ class Calibration:
         }
 
 
+def _ends(source: Candidate, target: Candidate) -> str:
+    return f"{source.name} to {target.name}"
+
+
+def _share_a_process(a: Candidate, b: Candidate) -> bool:
+    """Whether both are there in the process of one of them, as NumPy is in all."""
+    return cost.NUMPY in (a.name, b.name) or a.library == b.library
+
+
 def _numbers(law: Law) -> list[float | None]:
     """The numbers of a law, as JSON can have them."""
     return [None if math.isinf(one) else float(f"{one:.4g}") for one in law]
@@ -424,43 +315,42 @@ def alone(tell: Callable[[str], None]) -> AbstractContextManager[None]:
 
     Others wait, and say so by `tell`: they would take the cores from each other unnoticed.
     """
-    return files.locked("anyarray-calibrating", lambda: tell(WAITING))
+    return files.locked(f"{profile.of_machine()}calibrating", lambda: tell(WAITING))
 
 
-def prepared(names: Sequence[str] | None = None) -> Calibration:
-    """A calibration of these backends, or of each library's best.
+@contextlib.contextmanager
+def prepared(names: Sequence[str] | None = None) -> Generator[Calibration]:
+    """A calibration of these backends, or of each library's best, inside a `with` block.
 
-    Imports them; libraries that do not work are omitted. Raises BackendError for a given name that cannot be used.
+    Starts a process for each library, which imports it; libraries that do not work are left out. Raises BackendError
+    for a given name that cannot be used.
     """
     started = time.perf_counter()
-    importing: dict[str, float] = {}
-    wanted = list(names or libraries.libraries())
-    found: dict[str, Backend] = {}
-    for name in reversed(wanted):  # TensorFlow, our first, imports JAX, which then would have to be timed elsewhere
-        try:
-            library = registry.parse(name)[0]
-            if library.name not in importing and library.name != "numpy":
-                importing[library.name] = _import_seconds(library)
-            found[name] = registry.backend_of_name(name)
-        except Exception:  # a broken installation may raise anything
-            if names:
-                raise
-    backends = [registry.backend_of_name("numpy"), *[found[name] for name in wanted if name in found]]
-    return Calibration(list(dict.fromkeys(backends)), importing, started)
-
-
-def _import_seconds(library: libraries.Library) -> float:
-    """Seconds of importing a library.
-
-    It is imported in another process if it is imported here already, as by a library that uses it.
-    """
-    started = time.perf_counter()
-    if library.package in sys.modules:
-        program = f"from anyarray._registry import registry; registry.load(registry.libraries()[{library.name!r}])"
-        subprocess.run([sys.executable, "-c", program], check=False, capture_output=True)
-    else:
-        registry.load(library)
-    return time.perf_counter() - started
+    by_library = {cost.NUMPY: [cost.NUMPY]}
+    for name in names or libraries.libraries():
+        library = registry.parse(name)[0]
+        if names or library.is_installed:
+            by_library.setdefault(library.name, []).append(name)
+    measuring = Calibration([], {}, started)
+    with contextlib.ExitStack() as processes:
+        for one, its in by_library.items():
+            process = Process()
+            processes.callback(process.end)
+            try:
+                found = process.ask("load", list(dict.fromkeys(its)))
+            except EndedError as error:
+                found = {"error": str(error)}
+            if "error" not in found:
+                measuring.importing[one] = 0.0 if one == cost.NUMPY else found["seconds"]
+                of = [Candidate(name, one, kind, process) for name, kind in found["backends"]]
+                measuring.backends += dict.fromkeys(of)
+            elif "kind" not in found:
+                if names or one == cost.NUMPY:
+                    raise errors.BackendError(f'calibrate: backend "{one}" cannot be used: {found["error"]}')
+                measuring.left_out[one] = found["error"]
+            elif names:  # else it has no device here, or needs what is not installed
+                raise getattr(errors, found["kind"])(found["error"])
+        yield measuring
 
 
 def keep(measuring: Calibration) -> Path | None:

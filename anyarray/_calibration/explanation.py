@@ -218,7 +218,8 @@ def calibrate(*, seconds: float | None = None, backends: Sequence[str | Backend]
     it keeps what is measured. None, and nothing is measured, if ANYARRAY_PROFILE is "off". The same at the command
     line: `python -m anyarray calibrate`. Raises BackendError for a name that cannot be used, OSError before
     anything is measured if the profile cannot be written. If another process of this user calibrates, it waits
-    until that has ended, and the logger says so.
+    until that has ended, and the logger says so. Each library is measured in a process of its own; one that ends its
+    process or does not answer is left out, and the logger says so, too.
 
     >>> import anyarray as xp
     >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP
@@ -238,13 +239,14 @@ def calibrate(*, seconds: float | None = None, backends: Sequence[str | Backend]
     if profile.is_off():
         return None
     profile.check()
-    with calibration.alone(callers.log):
-        measuring = calibration.prepared(wanted)
+    with calibration.alone(callers.log), calibration.prepared(wanted) as measuring:
         try:
             for _ in measuring.steps(seconds or usual_seconds(has_accelerator=measuring.has_accelerator)):
                 pass
         finally:
             written = calibration.keep(measuring)
+            for line in measuring.told():
+                callers.log(line)
     return written
 
 

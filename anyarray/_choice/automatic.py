@@ -25,7 +25,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple, TypeVar
 
-from anyarray._base import callers, errors
+from anyarray._base import callers, errors, extension, files
 from anyarray._choice import accounts, cost, learning, machine, prices
 from anyarray._choice.accounts import HOST_READS, RETURNED, Account, CallAccounts, account_of
 from anyarray._choice.cost import NUMPY
@@ -84,16 +84,23 @@ def _load_model() -> cost.Model | None:
     # 15 ms and file access, so not at `import anyarray`.
     from anyarray._choice import profile
 
+    hidden = extension.shadowing()
+    if hidden and not state.is_shadowing_told:
+        state.is_shadowing_told = True
+        callers.log(hidden)
     try:
         loaded = profile.find()
-    except profile.UnusableError as error:
+    except files.UnusableError as error:
         callers.warn(f"profile: {error}, so it is ignored. {CURE}", ProfileWarning)
         return None
     state.is_hint_done = loaded is not None or profile.is_off()
     if loaded is None:
         return None
     file, found = loaded
-    learning.load(file)
+    try:
+        learning.load(file)
+    except files.UnusableError as error:
+        callers.warn(f"profile: {error}, so what was learned is ignored. Remove that file", ProfileWarning)
     if found.added:
         # A log line, no warning: the profile is valid for the backends that it has.
         callers.log(f"no call is moved to {', '.join(found.added)}, installed after the profile was made. {CURE}")

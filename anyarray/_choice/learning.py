@@ -114,19 +114,25 @@ def forget() -> None:
 
 
 def load(profile: Path) -> None:
-    """Start from what earlier programs learned beside this profile."""
+    """Start from what earlier programs learned beside this profile.
+
+    Raises `files.UnusableError` for a file that tells nothing.
+    """
     forget()
     if not is_on():
         return
-    import json  # 4 ms, so not at `import anyarray`
-
-    _state["file"] = profile
-    with contextlib.suppress(OSError, ValueError, TypeError, KeyError):
-        data = json.loads(_beside(profile).read_text())
-        if data["of"] == _digest(profile):
+    _state["file"], file = profile, _beside(profile)
+    data = files.json_object(file)
+    try:
+        if data is not None and data["of"] == _digest(profile):
             for backend, function, width, size, ratio in data["ratios"]:
                 if 1 / MOST <= ratio <= MOST:
                     _ratios.setdefault((str(backend), str(function), int(width)), {})[int(size)] = [float(ratio)]
+    except OSError:
+        pass  # the profile is gone
+    except files.MALFORMED as error:
+        _ratios.clear()
+        raise files.malformed(file, error) from error
 
 
 def _beside(profile: Path) -> Path:

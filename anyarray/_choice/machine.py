@@ -35,6 +35,8 @@ class _State:
         self.model: cost.Model | None = None
         self.is_hint_done = True
         """Whether the hint about a missing profile is not needed, or was logged."""
+        self.is_shadowing_told = False
+        """Whether it was logged that this package hides an installed one with compiled calls."""
         self.is_loading = False
         self.imported: list[str] = []
         """The backends of the model whose libraries were imported at the last decision."""

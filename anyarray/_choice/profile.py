@@ -30,10 +30,6 @@ VARIABLE: Final = "ANYARRAY_PROFILE"
 """The environment variable that names another file, or turns the profile off."""
 
 
-class UnusableError(Exception):
-    """There is a profile, but it cannot be used; the message says why."""
-
-
 class UnwritableError(OSError):
     """A profile cannot be written; the message says why."""
 
@@ -61,13 +57,13 @@ def path() -> Path | None:
         raise UnwritableError(
             f"calibrate: there is no home folder, where the profile would be kept. Name a file {BY_NAME}"
         )
-    return folder / f"{_of_machine()}{_digest({'environment': sys.prefix})}.json"
+    return folder / f"{of_machine()}{_digest({'environment': sys.prefix})}.json"
 
 
 BY_NAME: Final = f"by the environment variable {VARIABLE}"
 
 
-def _of_machine() -> str:
+def of_machine() -> str:
     """The prefix of the names of this machine's profiles."""
     return f"profile-{_digest(machine())}-"
 
@@ -145,16 +141,12 @@ def _beside(to: Path) -> Generator[tuple[Path, Path]]:
 
 USUAL: Final = 1 << 17
 """Bytes that are more than the usual size of a profile."""
-LARGEST: Final = 1 << 24
-"""Bytes of a file that is too large for a profile."""
-LONGEST: Final = 100
-"""The most characters that a message quotes from a broken file."""
 
 
 def find() -> tuple[Path, cost.Model] | None:
     """The profile that is used, and its model; None without one.
 
-    Raises UnusableError for one that cannot be used.
+    Raises `files.UnusableError` for one that cannot be used.
     """
     try:
         file = path()
@@ -162,12 +154,12 @@ def find() -> tuple[Path, cost.Model] | None:
         return None
     if file is None or not (environment.variable(VARIABLE) or os.access(file.parent, os.X_OK)):
         return None  # no such folder, or in the home folder of another user, as in some containers
-    data = _content(file)
+    data = files.json_object(file)
     if data is not None:
         return file, _model_of(file, data)
     for other in [] if environment.variable(VARIABLE) else _others(file):
-        with contextlib.suppress(UnusableError):  # what another environment has is no error here
-            data = _content(other)
+        with contextlib.suppress(files.UnusableError):  # what another environment has is no error here
+            data = files.json_object(other)
             if data is not None:
                 return other, _model_of(other, data)
     return None
@@ -176,47 +168,23 @@ def find() -> tuple[Path, cost.Model] | None:
 def _others(file: Path) -> list[Path]:
     """The profiles of other environments on this machine, the newest first."""
     ages: list[tuple[float, Path]] = []
-    for other in file.parent.glob(f"{_of_machine()}*.json"):
+    for other in file.parent.glob(f"{of_machine()}*.json"):
         with contextlib.suppress(OSError):  # another process may replace it at the same time
             ages.append((other.stat().st_mtime, other))
     return [other for _, other in sorted(ages, reverse=True)]
 
 
-def _content(file: Path) -> dict[str, Any] | None:
-    """The content of a file; None if there is none.
-
-    Raises UnusableError for a file that cannot be a profile.
-    """
-    try:
-        content = files.content(file, LARGEST)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        raise UnusableError(f"{file} cannot be read ({error.strerror})") from error
-    try:
-        data = json.loads(content)
-        if not isinstance(data, dict):
-            raise TypeError(f"{type(data).__name__} in place of an object")
-    except (RecursionError, TypeError, ValueError) as error:
-        raise _broken(file, error) from error
-    return data
-
-
 def _model_of(file: Path, data: Mapping[str, Any]) -> cost.Model:
-    """The model of the content of a file; raises UnusableError."""
+    """The model of the content of a file; raises `files.UnusableError`."""
     try:
         now = versions(data["versions"])
         fault = _fault(data, now)
         if fault is None:
             was = data.get("installed", now)
             return cost.model_of(data)._replace(added=tuple(n for n, one in now.items() if one and n not in was))
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        raise _broken(file, error) from error
-    raise UnusableError(f"{file} {fault}")
-
-
-def _broken(file: Path, error: Exception) -> UnusableError:
-    return UnusableError(f"{file} is broken ({type(error).__name__}: {str(error)[:LONGEST]})")
+    except files.MALFORMED as error:
+        raise files.malformed(file, error) from error
+    raise files.UnusableError(f"{file} {fault}")
 
 
 def _fault(data: Mapping[str, Any], now: Mapping[str, str | None]) -> str | None:
@@ -225,7 +193,7 @@ def _fault(data: Mapping[str, Any], now: Mapping[str, str | None]) -> str | None
     None if it does.
     """
     if data["format"] != FORMAT:
-        return f"is of format {str(repr(data['format']))[:LONGEST]}, not {FORMAT}"
+        return f"is of format {repr(data['format'])[: files.LONGEST]}, not {FORMAT}"
     if data["machine"] != json.loads(json.dumps(machine())):
         return "is of another machine"
     changed = [f"{name} {was} is {now[name]} now" for name, was in data["versions"].items() if now[name] != was]

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray import Backend
-from anyarray._base import errors
+from anyarray._base import errors, files
 from anyarray._choice import choice
 from anyarray._cli import tables, timing
 from anyarray._cli.console import Console, console
@@ -161,10 +161,13 @@ def split(command: str, names: str) -> list[str]:
 def _measured_before(text: str) -> Results:
     """The results in a file that `--json` wrote, as an argument."""
     try:
-        return Results.from_json(json.loads(Path(text).read_text()), EXPERIMENTS)
-    except OSError as error:
-        raise argparse.ArgumentTypeError(f"{text}: cannot be read ({error.strerror})") from error
-    except (ValueError, KeyError, TypeError) as error:
+        found = files.json_object(Path(text))
+        if found is None:
+            raise files.UnusableError(f"there is no file {text}")
+        return Results.from_json(found, EXPERIMENTS)
+    except files.UnusableError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    except files.MALFORMED as error:
         raise argparse.ArgumentTypeError(f"{text}: is not what anyarray bench --json writes") from error
 
 

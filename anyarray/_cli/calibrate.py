@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import functools
 import math
-import signal
 import sys
-import threading
 from pathlib import Path
 from typing import Any, Final
 
+from anyarray._base import files
 from anyarray._calibration import calibration, explanation
 from anyarray._choice import automatic, cost, profile
 from anyarray._cli.bench import drawn, picture, split
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
     except profile.UnwritableError as error:
         print(error, file=sys.stderr)
         return 2
-    except profile.UnusableError as error:
+    except files.UnusableError as error:
         print(f"profile: {error}. {automatic.CURE}", file=sys.stderr)
         return status or 1
     if found is None:
@@ -87,52 +87,25 @@ def _positive(text: str) -> float:
     return seconds
 
 
-class _Interrupts:
-    """Ctrl-C inside a block: an error at once, and again if it is swallowed.
-
-    The error is KeyboardInterrupt; `check` raises it again. At each garbage collection JAX runs Python code whose
-    errors are ignored.
-    """
-
-    def __init__(self) -> None:
-        self._was_hit = False
-        self._before: Any = None
-
-    def __enter__(self) -> _Interrupts:
-        if threading.current_thread() is threading.main_thread():  # only it may set a signal handler
-            self._before = signal.signal(signal.SIGINT, self._hit)
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _hit(self, number: int, frame: object) -> None:
-        self._was_hit = True
-        raise KeyboardInterrupt
-
-    def check(self) -> None:
-        """Raise KeyboardInterrupt if Ctrl-C was pressed."""
-        if self._was_hit:
-            raise KeyboardInterrupt
-
-
 def _measure(options: argparse.Namespace, to: Console) -> int:
     names = split("calibrate", options.backends) if options.backends else None
     status = 0
-    with _Interrupts() as interrupts, calibration.alone(lambda text: to.line(text, wrap=False)):
+    with (
+        calibration.alone(lambda text: to.line(text, wrap=False)),
+        contextlib.ExitStack() as stack,
+    ):
         with to.working("importing the libraries"):
-            measuring = calibration.prepared(names)
+            measuring = stack.enter_context(calibration.prepared(names))
         with to.progress() as progress:
             try:
                 seconds = options.seconds or explanation.usual_seconds(has_accelerator=measuring.has_accelerator)
                 for done, what in measuring.steps(seconds):
-                    interrupts.check()
                     progress(done, what)
-                interrupts.check()
             except KeyboardInterrupt:
                 status = 130
         written = calibration.keep(measuring)
+    for line in measuring.told():
+        to.line(line, wrap=False)
     if status:
         kept = "the profile has what was measured so far" if written else "nothing was measured yet, nothing is changed"
         to.line(f"Interrupted: {kept}.")

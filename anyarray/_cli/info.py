@@ -110,6 +110,9 @@ def _why_not_compiled() -> str:
         return f"{extension.VARIABLE}=off"
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
         return "this Python has no GIL"
+    hidden = extension.shadowing()
+    if hidden:
+        return hidden.removeprefix("calls run in Python, as ")
     sources = Path(anyarray.__file__).parents[1]
     if (sources / "setup.py").is_file():  # Python imports from its working directory before site-packages
         return f"{sources} is a folder of sources. Run: pip install -e {sources}"

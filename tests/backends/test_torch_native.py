@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import os
 import subprocess
 import sys
+import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,6 +19,8 @@ import pytest
 import anyarray as xp
 
 torch: Any = pytest.importorskip("torch")
+hooks: Any = pytest.importorskip("anyarray.backends.torch._hooks")
+loading: Any = pytest.importorskip("anyarray.backends.torch._loading")
 
 REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
     "sparse": (lambda: torch.eye(2).to_sparse(), r"it is a sparse tensor\. Make it dense: x\.to_dense\(\)"),
@@ -429,3 +436,50 @@ def test_memory_is_shared_with_others_until_it_is_written() -> None:
     assert [row.kind for row in log.rows] in ([], ["view"])
     x[0] = 5
     assert y[0] == 0
+
+
+def test_looking_for_devices_is_quiet_where_the_driver_does_not_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    def is_available() -> bool:
+        warnings.warn("CUDA initialization: Unexpected error from cudaGetDeviceCount()", stacklevel=2)
+        return False
+
+    monkeypatch.setattr(torch.cuda, "is_available", is_available)
+    assert list(hooks.devices())[-1] == "cpu"  # a warning would be an error here
+
+
+BESIDE_TENSORFLOW = """
+import anyarray as xp
+
+x = xp.asarray([1.0, 2.0])
+def total(x):
+    return xp.sum(x * x)
+for name in ("tf", "torch"):
+    with xp.backend(name):
+        print(float(xp.jit(total)(x)), xp.grad(total)(x).tolist())
+"""
+
+
+@pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="this test is about both libraries")
+def test_functions_are_compiled_by_tensorflow_and_then_by_pytorch(run_python: Callable[..., str]) -> None:
+    # PyTorch imports Triton, with which the process ended, before it compiles anything.
+    assert run_python(BESIDE_TENSORFLOW, ANYARRAY_BACKEND="numpy") == "5.0 [2.0, 4.0]\n" * 2
+
+
+@pytest.mark.skipif(not hasattr(os, "RTLD_DEEPBIND"), reason="only glibc has that mode")
+def test_triton_is_loaded_apart_once_tensorflow_is_imported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    loaded: list[tuple[str, int]] = []
+    library = tmp_path / "triton" / "_C" / "libtriton.so"
+    library.parent.mkdir(parents=True)
+    library.touch()
+    library.parents[1].joinpath("__init__.py").write_text("raise AssertionError('imported')")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(loading, "_is_done", False)
+    monkeypatch.setattr(loading.ctypes, "CDLL", lambda path, mode: loaded.append((path, mode)))
+    monkeypatch.delitem(sys.modules, "triton", raising=False)
+    monkeypatch.delitem(sys.modules, "tensorflow", raising=False)
+    loading.load_triton()
+    assert loaded == []
+    monkeypatch.setitem(sys.modules, "tensorflow", ModuleType("tensorflow"))
+    for _ in range(2):
+        loading.load_triton()
+    assert loaded == [(str(library), os.RTLD_DEEPBIND | os.RTLD_LOCAL)]

@@ -125,7 +125,12 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow.manipulation import at_every_rank, broadcast_arrays, unrefused
+from anyarray.backends.tensorflow.manipulation import (
+    at_every_rank,
+    broadcast_arrays,
+    is_broadcast_by_kernels,
+    unrefused,
+)
 from anyarray.backends.tensorflow.searching import where
 
 Unary = Callable[[Tensor], Tensor]
@@ -295,8 +300,11 @@ def _binary(raw: Binary, otherwise: Callable[[Tensor, Tensor], list[Tensor]], *,
             y = raw(x1, x2)
         except REFUSALS:
             y1, y2 = otherwise(x1, x2)
-            if takes_bools and y1 is x1 and y2 is x2 and x1.dtype is _BOOL:
-                return cast(widely(cast(x1, "uint8"), cast(x2, "uint8")), "bool")
+            if y1 is x1 and y2 is x2:
+                if takes_bools and x1.dtype is _BOOL:
+                    return cast(widely(cast(x1, "uint8"), cast(x2, "uint8")), "bool")
+                if is_broadcast_by_kernels(x1, x2):
+                    raise  # each op that fails costs memory which TensorFlow does not free
         else:
             return y if isinstance(y, EagerTensor) else unrefused(y, raw, x1, x2)
         return widely(y1, y2)
@@ -913,7 +921,8 @@ def divide(x1: Tensor, x2: Tensor, /) -> Tensor:
         try:
             y = _real_div(x1, x2)
         except REFUSALS:
-            pass
+            if x1.dtype is x2.dtype and kind_of(x1) == "f" and is_broadcast_by_kernels(x1, x2):
+                raise
         else:
             return y if isinstance(y, EagerTensor) else unrefused(y, _real_div, x1, x2)
     x1, x2 = _quotient_pair(x1, x2)

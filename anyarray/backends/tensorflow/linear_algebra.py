@@ -177,7 +177,8 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
         try:
             return _matmul(x1, x2)
         except REFUSALS:
-            pass  # two dtypes, or a dtype without kernel
+            if x1.dtype is x2.dtype and x1.dtype not in _DETOURS:
+                raise
     rank1, rank2 = x1.shape.rank, x2.shape.rank
     if x1.dtype is not x2.dtype:
         x1, x2 = promoted(x1, x2)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -216,14 +217,22 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
     try:
         return _concat(arrays, constant(axis))
     except REFUSALS:
-        return _concat(promoted(*arrays), constant(axis))
+        return _concat(_changed(arrays), constant(axis))
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     try:
         return _pack(arrays, axis)
     except REFUSALS:
-        return _pack(promoted(*arrays), axis)
+        return _pack(_changed(arrays), axis)
+
+
+def _changed(arrays: Sequence[Tensor]) -> list[Tensor]:
+    """The arrays promoted to one dtype; raises the current error if they have one already."""
+    found = promoted(*arrays)
+    if all(map(operator.is_, found, arrays)):
+        raise
+    return found
 
 
 def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:

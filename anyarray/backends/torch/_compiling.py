@@ -19,6 +19,7 @@ import torch
 
 from anyarray._base.errors import ArgumentIndexError, LinAlgError
 from anyarray.backends.torch._kernel import Native, is_recorded, is_transformed, outside_traces
+from anyarray.backends.torch._loading import load_triton
 
 __all__ = ["can_compile", "in_graph", "jitted"]
 
@@ -66,6 +67,7 @@ def jitted(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(function: Callable[..., Any], xs: Sequence[Native]) -> Callable[..., Any]:
+    load_triton()
     from torch.fx.experimental.proxy_tensor import make_fx  # 1 s, with SymPy
 
     is_one = True
@@ -130,6 +132,7 @@ def in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
         with _Lifting():
             return function(*args, **kwargs)
 
+    load_triton()
     return torch._dynamo.nonstrict_trace(whole)
 
 

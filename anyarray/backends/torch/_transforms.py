@@ -13,6 +13,7 @@ import torch
 from anyarray._base.errors import UnsupportedError
 from anyarray.backends.torch._compiling import can_compile, in_graph, jitted
 from anyarray.backends.torch._kernel import Native
+from anyarray.backends.torch._loading import load_triton
 
 __all__ = ["in_graph", "jacobian", "stop_gradient", "value_and_grad", "vmap"]
 
@@ -30,12 +31,14 @@ def value_and_grad(
 ) -> tuple[Any, Sequence[Native]]:
     if not xs:
         return function(), []
+    load_triton()
     with _NoDerivative("grad"):
         gradients, found = torch.func.grad_and_value(function, argnums=tuple(range(len(xs))), has_aux=has_aux)(*xs)
     return found, list(gradients)
 
 
 def vmap(function: Callable[..., list[Native]], xs: Sequence[Native]) -> list[Native]:
+    load_triton()
     return list(torch.func.vmap(lambda *xs: tuple(function(*xs)))(*xs))
 
 
@@ -54,6 +57,7 @@ def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_
     if not xs:
         ys, others = function() if has_aux else (function(), None)
         return ([[] for _ in ys], others) if has_aux else [[] for _ in ys]
+    load_triton()
     transform = torch.func.jacrev
     if mode == "forward":
         _load_forward_mode()
