@@ -29,6 +29,8 @@ Statement = Callable[[Any, Names], None]
 class Program:
     """Random statements, drawn while they run on ndarrays: shapes fit."""
 
+    shapes: tuple[tuple[int, ...], ...] = SHAPES
+
     def __init__(self, seed: int, order: str) -> None:
         self.random = random.Random(seed)
         self.order = order
@@ -43,31 +45,35 @@ class Program:
             self.statements.append(statement)
             self.values.append(snapshot(self.names))
 
-    def drawn(self) -> Statement:
-        kinds = [
+    def kinds(self) -> list[Callable[[], Statement]]:
+        """Statements, the likely ones more than once."""
+        return [
             self.made, self.index, self.index, self.rearranged, self.write, self.write, self.update, self.rows,
             self.method, self.method_that_writes,
         ]  # fmt: skip
-        has_views = any(isinstance(x, np.ndarray) for x in self.names.values())
-        return self.random.choice(kinds)() if has_views else self.made()
+
+    def drawn(self) -> Statement:
+        return self.random.choice(self.kinds())() if self.with_views() else self.made()
 
     def target(self) -> str:
         """A name for what a statement gives: new, or given away."""
         return self.random.choice("abcdefgh")
 
     def source(self) -> str:
-        return self.random.choice(sorted(self.names))
+        return self.random.choice([name for name in sorted(self.names) if name.islower()])
 
-    def source_with_views(self) -> str:
-        """A name of no number.
+    def with_views(self) -> list[str]:
+        """The names of what is no number.
 
         On NumPy alone is an array without axes known from one.
         """
-        found = [name for name, x in self.names.items() if isinstance(x, np.ndarray)]
-        return self.random.choice(sorted(found))
+        return [name for name in sorted(self.names) if name.islower() and isinstance(self.names[name], np.ndarray)]
+
+    def source_with_views(self) -> str:
+        return self.random.choice(self.with_views())
 
     def made(self) -> Statement:
-        name, shape, start = self.target(), self.random.choice(SHAPES), self.random.randrange(100)
+        name, shape, start = self.target(), self.random.choice(self.shapes), self.random.randrange(100)
 
         def statement(space: Any, names: Names) -> None:
             values = np.arange(start, start + np.prod(shape), dtype=np.float64).reshape(shape)

@@ -379,17 +379,20 @@ def _body_from(
     return body
 
 
-def is_settled_in_numpy(function: str, array: Array, other: Any) -> bool:
-    """Whether the automatic choice has nothing to decide for these operands.
+def stays_in_numpy(function: str, array: Array, other: Any) -> bool:
+    """Whether the automatic choice leaves a call of these operands in NumPy.
 
-    An Array and a scalar or an Array of its shape.
+    They are an Array and a scalar or an Array of its shape, of which the first is to have the result. False also if
+    nothing was decided about such a call yet.
     """
     if array.size < machine.limit_of(function).even:
         return True
-    arrays = _arrays_among([array, other])
-    kept = machine.kept_calls(function).get(automatic.key_of(arrays, None))
-    is_at_once = kept is not None and kept.at_once is array._home and kept.early is None
-    return is_at_once and all(accounts.account_of(a) is None for a in arrays)
+    kept = _kept_decision(_declarations[function], [array, other])
+    if kept is None or kept[0] is not array._home.backend:
+        return False
+    if kept[1] is not None:
+        accounts.set_account(array, kept[1].inherited())
+    return True
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:

@@ -215,6 +215,14 @@ def root_of(array: Any) -> Any:
     return array
 
 
+def is_view(array: Any) -> bool:
+    """Whether an Array without axes shows an element of another."""
+    if view_of(array) is not None:
+        return True
+    native, home = array._native, array._home
+    return home.has_views and not isinstance(native, np.generic) and home.base_of(native) is not None
+
+
 def is_guarded(array: Any) -> bool:
     """Whether an Array is not written in place, so that views are recorded."""
     native, home = array._native, array._home
@@ -440,6 +448,17 @@ def guard(array: Any) -> None:
         array._native = guarded(native)
     elif array._home.has_views and not isinstance(native, np.generic) and view_of(array) is None:
         array._view = View(None, None)
+
+
+def guard_alone(array: Any) -> bool:
+    """Guard an Array, unless others have its memory, too: they would miss its writes from then on.
+
+    Returns whether it is guarded. Callers must not hold its native array in a variable of their own.
+    """
+    if not ownership.is_sole_owner(array):
+        return False
+    guard(array)
+    return True
 
 
 def guarded(native: Native) -> Native:
