@@ -84,6 +84,7 @@ body_globals: Final[dict[str, Any]] = {
     "sum_of": sum,
     "size_of": operator.attrgetter("size"),
     "SCALAR_DOES_NOT_FIT": SCALAR_DOES_NOT_FIT,
+    "keep_order": views.keep_order,
     "record_views": lambda declaration, values, result: record_views(declaration, values, result),
 }
 """The globals of the generated bodies; `register_array_class` adds the class Array."""
@@ -749,7 +750,9 @@ def copied(array: Array) -> Array:
         return wrap(native, home)  # it is immutable
     if home.is_traced(native):
         return wrap(native, home)
-    return wrap_owned(home.duplicate(native), home)
+    result = wrap_owned(home.duplicate(native), home)
+    views.keep_order((array,), result)
+    return result
 
 
 def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Array:
@@ -769,7 +772,9 @@ def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Arra
     except Exception as error:
         diagnosis.diagnose_failure(error, function)
         raise
-    return automatic.inherited(wrap(native, home), x)
+    result = wrap(native, home)
+    views.keep_order((x,), result)
+    return automatic.inherited(result, x)
 
 
 def is_array(value: Any) -> TypeGuard[Array]:
