@@ -1,4 +1,4 @@
-"""Memory that is shared: random programs give what NumPy gives, whoever has the memory and writes to it.
+"""Shared memory: random programs give NumPy's values, whoever writes to it.
 
 The programs are those of `test_views` with arithmetic and reductions, of which few are computed before the end, and
 with every way by which memory is handed out. They run on ndarrays at once, and on Arrays.
@@ -29,7 +29,7 @@ def out_of_band(x: Any) -> Any:
 
 
 class Consumer:
-    """A library that takes memory by DLPack as before its version 1.0, and writes to it."""
+    """A library that takes memory by an old DLPack, and writes to it."""
 
     def __init__(self, array: Any) -> None:
         self.array = array

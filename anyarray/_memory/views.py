@@ -196,7 +196,7 @@ class View:
 
 
 class Reordered(View):
-    """The record of an Array whose axes may lie in memory in another order than in its shape, if it was NumPy's."""
+    """The record of an Array that in NumPy may not be row-major."""
 
     __slots__ = ()
 
@@ -383,7 +383,10 @@ def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
 
 
 def keep_order(operands: Sequence[Any], result: Any) -> None:
-    """Let a result of immutable memory count as laid out in the order of its operands, as NumPy's results are."""
+    """Lay a result out in the order of its operands, as NumPy does.
+
+    Only results of immutable memory are noted, and only if the axes of an operand are reordered.
+    """
     if result._home.has_views or not any(type(view_of(one)) is Reordered for one in operands):
         return
     if view_of(result) is not None or any(result is one for one in operands):
@@ -394,8 +397,9 @@ def keep_order(operands: Sequence[Any], result: Any) -> None:
         return
     # Strides decide, so elements beyond the second of an axis do not count.
     parts: list[Any] = [one[(slice(2),) * one.ndim] for one in layouts if one is not None]
+    flags: list[Any] = [["readonly"]] * len(parts) + [["writeonly", "allocate"]]
     try:
-        like = np.nditer([*parts, None], [], [["readonly"]] * len(parts) + [["writeonly", "allocate"]]).operands[-1]
+        like = np.nditer([*parts, None], [], flags).operands[-1]
     except ValueError:  # they do not broadcast, as those of a dtype's arguments
         return
     axes = sorted(range(len(shape)), key=lambda axis: -like.strides[axis])
@@ -491,9 +495,10 @@ def guard(array: Any) -> None:
 
 
 def guard_alone(array: Any) -> bool:
-    """Guard an Array, unless others have its memory, too: they would miss its writes from then on.
+    """Guard an Array, unless others have its memory, too.
 
-    Returns whether it is guarded. Callers must not hold its native array in a variable of their own.
+    They would miss its writes from then on. Returns whether it is guarded. Callers must not hold its native array in a
+    variable of their own.
     """
     if not ownership.is_sole_owner(array):
         return False
