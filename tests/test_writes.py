@@ -10,6 +10,7 @@ import copy
 import ctypes
 import mmap
 import pickle
+import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
@@ -19,6 +20,7 @@ import pytest
 from comparison import host
 
 import anyarray as xp
+from anyarray._choice import machine
 
 START = [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0], [6.0, 7.0, 8.0]]
 
@@ -686,16 +688,49 @@ def test_arithmetic_in_place_with_parts_of_itself_takes_the_values_before() -> N
     assert xp.all(x == LARGE - 1)
 
 
-def test_arithmetic_in_place_on_numpy_takes_no_memory() -> None:
-    x, y = xp.ones(LARGE, device="numpy"), xp.ones(LARGE, device="numpy")
-    x = (x + y - y) * 1 / 1  # so that the functions are there
-    address = np.asarray(x).ctypes.data
-    x += y
-    x *= 3
-    x /= 2.0
-    x -= xp.asarray(1.0, device="numpy")
-    assert np.asarray(x).ctypes.data == address
-    assert xp.all(x == 2)
+@pytest.mark.parametrize("is_profile_read", [False, True])
+def test_arithmetic_in_place_on_numpy_takes_no_memory(is_profile_read: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    x, y = xp.ones(LARGE), xp.ones(LARGE)
+    x = (x + y - y) * 1 / 1  # so that the functions are there, and the profile was looked for
+    assert xp.all(x == 1)
+    monkeypatch.setattr(machine.state, "is_known", is_profile_read)
+    monkeypatch.setattr(machine, "is_early", lambda seconds: True)  # without a profile, no library but NumPy imported
+    with xp.backend("auto"):
+        tracemalloc.start()
+        x += y
+        x *= 3
+        x /= 2.0
+        x -= xp.asarray(1.0)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert peak < x.nbytes / 2
+        assert xp.all(x == 2)
+
+
+@pytest.mark.parametrize(
+    "view",
+    [
+        lambda x: x[0, ...],
+        lambda x: xp.squeeze(x[:1], 0),
+        lambda x: xp.reshape(x[:1], ()),
+        lambda x: xp.permute_dims(x[0, ...], ()),
+        lambda x: x[:1].squeeze(),
+    ],
+    ids=["index", "squeeze", "reshape", "permute_dims", "method"],
+)
+@pytest.mark.usefixtures("backend")
+def test_arithmetic_in_place_on_a_view_without_axes_is_seen_in_the_whole(view: Callable[[xp.Array], xp.Array]) -> None:
+    x = xp.asarray([3, 1], dtype=xp.int32)
+    y = view(x)
+    y += 1
+    y *= y
+    assert x.tolist() == [16, 1]
+    with pytest.raises(TypeError, match="__ifloordiv__: the result of dtype float64 cannot be cast to int32 in place"):
+        y //= 1e-3
+    assert x.tolist() == [16, 1]
+    number = x[0]
+    number += 1  # another one, as of NumPy's scalars
+    assert x.tolist() == [16, 1]
 
 
 @pytest.mark.usefixtures("backend")

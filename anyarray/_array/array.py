@@ -285,10 +285,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         transfer.refuse_differentiated(self._native, self._home.backend, "become a NumPy array")
         if views.is_replaced(self) or isinstance(self._native, _NUMPYS) or self._home.backend.kind != "cpu":
             return self._host(cause, explicit=explicit)
-        if not ownership.is_sole_owner(self):
-            return np.array(self._host(cause, explicit=explicit))
-        views.guard(self)
-        return self._host(cause, explicit=explicit)
+        is_guarded = views.guard_alone(self)
+        host = self._host(cause, explicit=explicit)
+        return host if is_guarded else np.array(host)
 
     def _as_python_scalar(self, function: str, kinds: str) -> Any:
         native = self._native
@@ -470,10 +469,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
         The memory is shared read-only, or copied if the consumer cannot promise that.
         """
-        if copy is False and type(self._native) is _ndarray:
+        is_numpys = type(self._native) is _ndarray
+        if copy is False and is_numpys:
             self._exposed()  # from now on somebody may write to the memory
-        elif self._home.has_views and type(self._native) is not _ndarray:
-            views.guard(self)
+        elif copy is None and self._home.has_views and not is_numpys and not views.guard_alone(self):
+            copy = True
         return protocols.dlpack(self._native, self._home, stream, max_version, dl_device, copy)
 
     def __dlpack_device__(self, /) -> tuple[int, int]:
@@ -663,8 +663,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def _update_in_place(self, function: str, other: Any) -> bool:
         """Compute `function` of both in place if possible; returns whether so.
 
-        It is possible for NumPy memory of which `self` is the sole owner. It takes half the time of a new array, and no
-        memory. It is not done where another backend may be faster, nor if the result may have another dtype or shape.
+        It is possible for NumPy memory that may be written. It takes half the time of a new array, and no memory. It is
+        not done where another backend is faster, nor if the result may have another dtype or shape.
         """
         home, kind, dtype = self._home, type(other), self._native.dtype
         if dtype.kind not in ("fc" if function == "divide" else "iufc") or not self._native.flags.writeable:
@@ -674,12 +674,6 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 return False
         elif kind not in dispatch.SCALARS or self._native.nbytes < alignment.SMALL:
             return False  # the compiled call does the same for few elements and a number that is used again
-        chosen = _current().backend
-        if chosen is choice.BY_COST:
-            if not (home.placed or dispatch.is_settled_in_numpy(function, self, other)):
-                return False
-        elif chosen is not None and chosen is not home.backend:
-            return False
         compute: Any = getattr(home, function)
         if type(compute) is not np.ufunc:  # before its first call, it is a placeholder
             compute = home.lookup(function)
@@ -691,6 +685,12 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
             return False
         value = other._native if kind is Array else other
         if type(value) is int and dtype.kind in "iu" and not dtypes.holds(home.dtype(self._native), value):
+            return False
+        chosen = _current().backend
+        if chosen is choice.BY_COST:
+            if not (home.placed or dispatch.stays_in_numpy(function, self, other)):
+                return False
+        elif chosen is not None and chosen is not home.backend:
             return False
         compute(self._native, value, out=self._native)
         return True
@@ -706,7 +706,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         if result is NotImplemented:
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         home, native, before = result._home, result._native, self._native
-        is_number = type(before) is not _ndarray and not self._home.shape_of(before) and views.view_of(self) is None
+        is_number = type(before) is not _ndarray and not self._home.shape_of(before) and not views.is_view(self)
         if home.shape_of(native) != self._home.shape_of(before):
             if is_number:
                 return result  # type: ignore[no-any-return]  # an Array

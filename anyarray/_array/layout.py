@@ -41,7 +41,8 @@ def is_contiguous(x: Any, order: str) -> bool:
     if type(native) is np.ndarray:  # the common case, in a third of the time
         return native.flags.c_contiguous if order == "C" else native.flags.f_contiguous
     view = views.view_of(x)
-    if order == "C" and not x._home.has_views and (view is None or view.parent is None):
+    is_whole = type(view) is not views.Reordered and (view is None or view.parent is None)
+    if order == "C" and not x._home.has_views and is_whole:
         return True  # as what immutable arrays hold counts
     memory = memory_of(x)
     return memory is not None and bool(memory.flags.c_contiguous if order == "C" else memory.flags.f_contiguous)

@@ -447,7 +447,7 @@ def torch_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
         if not dispatch.is_array(value):
             return nested.map_parts(value, tensor)
         if value._home.has_views:
-            views.guard(value)  # a derivative may need its values
+            views.guard_alone(value)  # a derivative may need its values; of others' writes PyTorch tells then
         native = as_native_of(value, "torch")
         memories.add(_memory_of(native))
         return native.clone() if kwargs.get("inplace") else native

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from types import CodeType
 from typing import Any, Final
 
+from anyarray._base import extension
 from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, DTYPE, SEQUENCE, WEAK, Declaration, Parameter
 
@@ -334,6 +335,8 @@ def _native_call(declaration: Declaration, values: str) -> list[str]:
         lines.append("result = wrap_result(declaration, native, home)")
     else:
         lines.append("result._home = home")
+    if declaration.batch == "elementwise" and declaration.result == "Array" and extension.speedups is None:
+        lines.append(f"keep_order(({''.join(f'{p.name}, ' for p in declaration.parameters)}), result)")
     if declaration.gives_views:
         read = "".join(f"{p.name}_, " if p.is_read else f"{p.name}, " for p in declaration.parameters)
         lines.append(f"record_views(declaration, ({read}), result)")

@@ -49,6 +49,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         value_of=postponing.value_of, compute_readers=postponing.compute_readers, leaves=postponing.leaves,
         error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
+        reordered=views.Reordered, keep_order=views.keep_order,
     )  # fmt: skip
     speedups.record_from(machine.RECORDED)
 

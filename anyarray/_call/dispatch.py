@@ -84,6 +84,7 @@ body_globals: Final[dict[str, Any]] = {
     "sum_of": sum,
     "size_of": operator.attrgetter("size"),
     "SCALAR_DOES_NOT_FIT": SCALAR_DOES_NOT_FIT,
+    "keep_order": views.keep_order,
     "record_views": lambda declaration, values, result: record_views(declaration, values, result),
 }
 """The globals of the generated bodies; `register_array_class` adds the class Array."""
@@ -379,17 +380,20 @@ def _body_from(
     return body
 
 
-def is_settled_in_numpy(function: str, array: Array, other: Any) -> bool:
-    """Whether the automatic choice has nothing to decide for these operands.
+def stays_in_numpy(function: str, array: Array, other: Any) -> bool:
+    """Whether the automatic choice leaves a call of these operands in NumPy.
 
-    An Array and a scalar or an Array of its shape.
+    They are an Array and a scalar or an Array of its shape, of which the first is to have the result. False also if
+    nothing was decided about such a call yet.
     """
     if array.size < machine.limit_of(function).even:
         return True
-    arrays = _arrays_among([array, other])
-    kept = machine.kept_calls(function).get(automatic.key_of(arrays, None))
-    is_at_once = kept is not None and kept.at_once is array._home and kept.early is None
-    return is_at_once and all(accounts.account_of(a) is None for a in arrays)
+    kept = _kept_decision(_declarations[function], [array, other])
+    if kept is None or kept[0] is not array._home.backend:
+        return False
+    if kept[1] is not None:
+        accounts.set_account(array, kept[1].inherited())
+    return True
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -746,7 +750,9 @@ def copied(array: Array) -> Array:
         return wrap(native, home)  # it is immutable
     if home.is_traced(native):
         return wrap(native, home)
-    return wrap_owned(home.duplicate(native), home)
+    result = wrap_owned(home.duplicate(native), home)
+    views.keep_order((array,), result)
+    return result
 
 
 def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Array:
@@ -766,7 +772,9 @@ def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Arra
     except Exception as error:
         diagnosis.diagnose_failure(error, function)
         raise
-    return automatic.inherited(wrap(native, home), x)
+    result = wrap(native, home)
+    views.keep_order((x,), result)
+    return automatic.inherited(result, x)
 
 
 def is_array(value: Any) -> TypeGuard[Array]:

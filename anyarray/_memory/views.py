@@ -11,7 +11,7 @@ recorded where memory must not be written in place:
 
 So every Array shows its values at any time, reading costs nothing, and no write reaches memory that somebody outside
 counts on. What NumPy copies is a copy everywhere: whether a `reshape` is a view follows from the strides that NumPy
-would have.
+would have. Elementwise results, casts and copies have those of their operands' order; others count as row-major.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ class Selection(Protocol):
 
     is_read_only: bool
     """Whether NumPy refuses to write to such a view."""
+    is_reordered: bool
+    """Whether the order of its axes may not be that of memory."""
 
     def read(self, home: Home, native: Native) -> Native:
         """The view of a native array."""
@@ -58,7 +60,7 @@ class Indexed:
 
     __slots__ = ("_key",)
 
-    is_read_only = False
+    is_read_only = is_reordered = False
 
     def __init__(self, key: Any) -> None:
         self._key = key
@@ -87,15 +89,19 @@ class Indexed:
 class Rearranged:
     """All elements of an array, in another shape or order, by a function."""
 
-    __slots__ = ("_function", "_inverse")
+    __slots__ = ("_function", "_inverse", "is_reordered")
 
     is_read_only = False
 
     def __init__(
-        self, function: Callable[[Home, Native], Native], inverse: Callable[[Home, Native, Native], Native]
+        self,
+        function: Callable[[Home, Native], Native],
+        inverse: Callable[[Home, Native, Native], Native],
+        is_reordered: bool = False,
     ) -> None:
         self._function = function
         self._inverse = inverse
+        self.is_reordered = is_reordered
 
     def read(self, home: Home, native: Native) -> Native:
         return self._function(home, native)
@@ -109,7 +115,7 @@ class Repeated:
 
     __slots__ = ("_function",)
 
-    is_read_only = True
+    is_read_only = is_reordered = True
 
     def __init__(self, function: Callable[[Home, Native], Native]) -> None:
         self._function = function
@@ -125,6 +131,8 @@ class Strided:
     """Elements that strides reach, as a function of an ndarray gives them."""
 
     __slots__ = ("_function", "_places", "is_read_only")
+
+    is_reordered = True
 
     def __init__(self, function: Callable[[Any], Any], is_read_only: bool) -> None:
         self._function = function
@@ -187,6 +195,12 @@ class View:
         return self.parent is not None or any(True for _ in self.views())  # an Array's own truth is another matter
 
 
+class Reordered(View):
+    """The record of an Array that in NumPy may not be row-major."""
+
+    __slots__ = ()
+
+
 _MANY: Final = 16
 """Views from which on the list of them is cleared now and then, whenever it has doubled."""
 
@@ -213,6 +227,14 @@ def root_of(array: Any) -> Any:
         array = view.parent
         view = view_of(array)
     return array
+
+
+def is_view(array: Any) -> bool:
+    """Whether an Array without axes shows an element of another."""
+    if view_of(array) is not None:
+        return True
+    native, home = array._native, array._home
+    return home.has_views and not isinstance(native, np.generic) and home.base_of(native) is not None
 
 
 def is_guarded(array: Any) -> bool:
@@ -269,7 +291,8 @@ def record(view: Any, parent: Any, selection: Selection) -> None:
         return
     if its is None:
         its = parent._view = View(None, None)
-    view._view = View(parent, selection)
+    is_reordered = selection.is_reordered or type(its) is Reordered
+    view._view = (Reordered if is_reordered else View)(parent, selection)
     its.add(view)
 
 
@@ -359,6 +382,35 @@ def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
     return view.layout
 
 
+def keep_order(operands: Sequence[Any], result: Any) -> None:
+    """Lay a result out in the order of its operands, as NumPy does.
+
+    Only results of immutable memory are noted, and only if the axes of an operand are reordered.
+    """
+    if result._home.has_views or not any(type(view_of(one)) is Reordered for one in operands):
+        return
+    if view_of(result) is not None or any(result is one for one in operands):
+        return  # an operator in place gives what it has written
+    layouts = [layout_of(one) for one in operands if hasattr(one, "_home")]
+    shape = tuple(result._home.shape_of(result._native))
+    if None in shape or 0 in shape or any(one is None for one in layouts):
+        return
+    # Strides decide, so elements beyond the second of an axis do not count.
+    parts: list[Any] = [one[(slice(2),) * one.ndim] for one in layouts if one is not None]
+    flags: list[Any] = [["readonly"]] * len(parts) + [["writeonly", "allocate"]]
+    try:
+        like = np.nditer([*parts, None], [], flags).operands[-1]
+    except ValueError:  # they do not broadcast, as those of a dtype's arguments
+        return
+    axes = sorted(range(len(shape)), key=lambda axis: -like.strides[axis])
+    if len(like.shape) != len(shape) or axes == sorted(axes):
+        return
+    result._view = Reordered(None, None)
+    back = np.argsort(axes)
+    strides = np.cumprod([1, *[shape[axis] for axis in axes[:0:-1]]])[::-1][back]
+    result._view.layout = np.lib.stride_tricks.as_strided(np.empty(1, "V1"), shape, strides.tolist())
+
+
 def _may_overlap(one: Any, other: Any) -> bool:
     first, second = layout_of(one), layout_of(other)
     return first is None or second is None or np.may_share_memory(first, second)
@@ -440,6 +492,18 @@ def guard(array: Any) -> None:
         array._native = guarded(native)
     elif array._home.has_views and not isinstance(native, np.generic) and view_of(array) is None:
         array._view = View(None, None)
+
+
+def guard_alone(array: Any) -> bool:
+    """Guard an Array, unless others have its memory, too.
+
+    They would miss its writes from then on. Returns whether it is guarded. Callers must not hold its native array in a
+    variable of their own.
+    """
+    if not ownership.is_sole_owner(array):
+        return False
+    guard(array)
+    return True
 
 
 def guarded(native: Native) -> Native:
@@ -534,7 +598,9 @@ def permuted(axes: Sequence[int]) -> Selection:
     order = tuple(axes)
     back = tuple(sorted(range(len(order)), key=lambda i: order[i] % len(order)))
     return Rearranged(
-        lambda home, x: home.permute_dims(x, order), lambda home, whole, value: home.permute_dims(value, back)
+        lambda home, x: home.permute_dims(x, order),
+        lambda home, whole, value: home.permute_dims(value, back),
+        is_reordered=True,
     )
 
 
@@ -564,11 +630,16 @@ def _moved(source: Any, destination: Any) -> Selection:
     return Rearranged(
         lambda home, x: home.moveaxis(x, source, destination),
         lambda home, whole, value: home.moveaxis(value, destination, source),
+        is_reordered=True,
     )
 
 
 def _transposed() -> Selection:
-    return Rearranged(lambda home, x: home.matrix_transpose(x), lambda home, whole, value: home.matrix_transpose(value))
+    return Rearranged(
+        lambda home, x: home.matrix_transpose(x),
+        lambda home, whole, value: home.matrix_transpose(value),
+        is_reordered=True,
+    )
 
 
 def _flipped(axis: Any = None) -> Selection:
@@ -656,7 +727,8 @@ def _is_view(name: str, result: Any, parent: Any, selection: Selection) -> bool:
     if parent._home is _NUMPY:
         return _is_read_only(result)
     its = view_of(parent)
-    if name != "reshape" or ((its is None or its.parent is None) and not parent._home.has_views):
+    is_whole = type(its) is not Reordered and (its is None or its.parent is None)
+    if name != "reshape" or (is_whole and not parent._home.has_views):
         return True
     layout = layout_of(parent)
     try:

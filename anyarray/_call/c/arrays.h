@@ -15,7 +15,7 @@ is_array(PyObject *value)
 }
 
 /* A borrowed reference to the native array of an Array; NULL in one that is recorded or put off, or whose making
-failed. */
+failed, and for a recorded number, which becomes a scalar in Python. */
 static inline PyObject *
 native_of(PyObject *array)
 {
@@ -23,7 +23,10 @@ native_of(PyObject *array)
     if (native == NULL || Py_TYPE(native) == config.postponed_type) {
         return NULL;
     }
-    return Py_TYPE(native) == &RecordedType ? ((Recorded *)native)->value : native;
+    if (Py_TYPE(native) == &RecordedType) {
+        return ((Recorded *)native)->ndim == 0 ? NULL : ((Recorded *)native)->value;
+    }
+    return native;
 }
 
 /* Whether a scalar of NumPy may stand for one of two arrays. */

@@ -8,6 +8,7 @@ all attributes of a function, which are copied to it. */
 
 #include "call.h"
 #include "allocator.h"
+#include "arrays.h"
 #include "config.h"
 #include "fast_paths.h"
 #include "shortcuts.h"
@@ -36,25 +37,60 @@ python_function(Call *call)
     return call->function;
 }
 
+/* Whether the axes of an Array of immutable memory may lie in another order than that of memory. */
+static inline int
+is_reordered(PyObject *value)
+{
+    PyObject *view = is_array(value) ? get_slot(value, config.view_offset) : NULL;
+    return view != NULL && Py_TYPE(view) == config.reordered_type;
+}
+
+/* The result of a call, which keeps the order of its operands: the reference that was given, or NULL with an exception. */
+static PyObject *
+in_order(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *result)
+{
+    int is_noted = 0;
+    for (Py_ssize_t i = 0; call->keeps_order && i < nargs; i++) {
+        is_noted |= is_reordered(args[i]);
+    }
+    if (!is_noted || result == NULL || !is_array(result)) {
+        return result;
+    }
+    PyObject *operands = PyTuple_New(nargs), *done = NULL;
+    for (Py_ssize_t i = 0; operands != NULL && i < nargs; i++) {
+        PyTuple_SET_ITEM(operands, i, Py_NewRef(args[i]));
+    }
+    if (operands != NULL) {
+        done = PyObject_CallFunctionObjArgs(config.keep_order, operands, result, NULL);
+        Py_DECREF(operands);
+    }
+    if (done == NULL) {
+        Py_CLEAR(result);
+    }
+    Py_XDECREF(done);
+    return result;
+}
+
 static PyObject *
 call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *kwnames)
 {
     Call *call = (Call *)self;
+    Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
     if (call->direct.home != NULL && kwnames == NULL) {
-        PyObject *result = call_arrays_directly(call, args, PyVectorcall_NARGS(nargsf));
+        PyObject *result = call_arrays_directly(call, args, nargs);
         if (result != NULL || PyErr_Occurred()) {
-            return result;
+            return in_order(call, args, nargs, result);
         }
     }
-    PyObject *handler = align_allocations(call, args, PyVectorcall_NARGS(nargsf));
-    PyObject *result = call->fast_path(call, args, PyVectorcall_NARGS(nargsf), kwnames);
+    PyObject *handler = align_allocations(call, args, nargs);
+    PyObject *result = call->fast_path(call, args, nargs, kwnames);
     if (result == NULL && !PyErr_Occurred() && (call->body == NULL || python_function(call) != NULL)) {
         result = PyObject_Vectorcall(call->function, args, nargsf, kwnames);
     }
     if (handler != NULL) {
         restore_allocator(handler);
     }
-    return result;
+    return in_order(call, args, nargs, result);
 }
 
 static PyObject *
@@ -339,6 +375,8 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->axis_at = axis_at;
     call->theirs = theirs == Py_None ? NULL : Py_NewRef(theirs);
     call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* one that is not compiled is left to Python */
+    call->keeps_order = is_elementwise || fast_path == fast_astype || fast_path == fast_copy
+                        || fast_path == fast_asarray || (call->ours != NULL && ((Call *)call->ours)->keeps_order);
     for (Py_ssize_t i = 0; i < count; i++) {
         long index = PyLong_AsLong(PyTuple_GET_ITEM(order, i));
         if (index < 0 || index >= count) {

@@ -93,6 +93,7 @@ typedef struct call {
     int is_power, takes_ndarrays, gives_new_memory, multiplies, gives_views; /* see `_call.declaration` */
     int is_read_only;      /* whether it gives views that are only read */
     int is_elementwise;    /* whether it may be recorded */
+    int keeps_order;       /* whether the result lies in memory as the operands do: NumPy's order "K" */
     int reduction;         /* the reduction that may be recorded, or 0 */
     PyObject *slow;        /* what decides where a call runs, of a tuple of its arguments, or NULL */
     PyObject *kept_calls;  /* the dict of `_choice.machine.kept_calls`, or NULL */

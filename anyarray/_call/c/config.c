@@ -39,14 +39,14 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
                             "standard_defaults", "unadopted", "are_absent", "lendable", "accounts",
                             "read_only_view", "loop_of", "warned_errors", "warn", "ran", "moved", "skipped_files", "postponed", "put_off",
                             "put_off_inplace", "value_of", "compute_readers", "leaves", "error_variable", "threads",
-                            "large", "few", "small_nbytes", "modest_nbytes", NULL};
+                            "large", "few", "small_nbytes", "modest_nbytes", "reordered", "keep_order", NULL};
     if (config.array_type != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
         return NULL;
     }
     Config read = {0};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOO!OOOOOOO!O!OOOOO!Oinnnn", names, &PyType_Type, &read.array_type,
+            args, kwargs, "O!O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOO!OOOOOOO!O!OOOOO!OinnnnO!O", names, &PyType_Type, &read.array_type,
             &PyType_Type, &read.home_type, &PyType_Type, &read.backend_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
             &PyType_Type, &read.dtype_type, &PyContextVar_Type, &read.choice_variable, &read.by_cost, &read.numpy_home,
             &PyDict_Type, &read.powers, &PyDict_Type, &read.second_copy_sizes,
@@ -56,7 +56,8 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
             &read.read_only_view, &read.loop_of, &read.warned_errors, &read.warn, &read.ran, &read.moved,
             &PyTuple_Type, &read.skipped_files, &PyType_Type, &read.postponed_type, &read.put_off, &read.put_off_inplace, &read.value_of,
             &read.compute_readers, &PyDict_Type, &read.leaves, &read.error_variable,
-            &read.threads, &read.large, &read.few, &read.small_nbytes, &read.modest_nbytes)) {
+            &read.threads, &read.large, &read.few, &read.small_nbytes, &read.modest_nbytes, &PyType_Type, &read.reordered_type,
+            &read.keep_order)) {
         return NULL;
     }
     if (!find_slot(read.array_type, "_value", &read.native_offset)
@@ -90,7 +91,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         read.standard_defaults, read.unadopted, read.are_absent, read.lendable, read.accounts,
         read.read_only_view, read.loop_of, read.warned_errors, read.warn, read.ran, read.moved, read.skipped_files, read.error_variable,
         (PyObject *)read.postponed_type, read.put_off, read.put_off_inplace, read.value_of, read.compute_readers,
-        read.leaves,
+        read.leaves, (PyObject *)read.reordered_type, read.keep_order,
     };
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_INCREF(held[i]);

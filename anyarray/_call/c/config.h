@@ -35,6 +35,8 @@ typedef struct {
     PyObject *lendable;          /* the second copy of an Array whose memory may be lent */
     PyObject *accounts;          /* `_choice.accounts.by_memory` */
     PyObject *read_only_view;    /* `_memory.views.READ_ONLY`, the record of a view that is not written */
+    PyTypeObject *reordered_type; /* `_memory.views.Reordered`, and a function of that module */
+    PyObject *keep_order;
     PyObject *skipped_files;     /* a tuple: how the names of files begin that are none of the user's */
     PyObject *loop_of, *warned_errors, *warn, *ran; /* functions of `_call.chains` */
     PyObject *moved;             /* a function of `_call.moves` */

@@ -73,15 +73,17 @@ expose(PyObject *native)
         return 1;
     }
     PyObject *owner = owner_of(native);
-    if (owner == NULL || PyArray_NBYTES((PyArrayObject *)owner) <= COPIED) {
-        return 1;
+    if (owner != NULL && PyArray_NBYTES((PyArrayObject *)owner) > COPIED) { /* smaller operands are copied anyway */
+        PyObject *address = PyLong_FromVoidPtr(owner);
+        PyObject *reference = address == NULL ? NULL : PyWeakref_NewRef(owner, NULL);
+        int is_added = reference != NULL && PyDict_SetItem(exposed_memory, address, reference) == 0;
+        Py_XDECREF(reference);
+        Py_XDECREF(address);
+        if (!is_added) {
+            return 0;
+        }
     }
-    PyObject *address = PyLong_FromVoidPtr(owner);
-    PyObject *reference = address == NULL ? NULL : PyWeakref_NewRef(owner, NULL);
-    int is_added = reference != NULL && PyDict_SetItem(exposed_memory, address, reference) == 0;
-    Py_XDECREF(reference);
-    Py_XDECREF(address);
-    return is_added && compute_readers(native, NULL);
+    return compute_readers(native, NULL); /* also of small results, which calls that were recorded before read themselves */
 }
 
 /* Whether the strides of an ndarray fall from axis to axis, as those of a contiguous one. Only then does NumPy give
