@@ -429,3 +429,16 @@ def test_memory_is_shared_with_others_until_it_is_written() -> None:
     assert [row.kind for row in log.rows] in ([], ["view"])
     x[0] = 5
     assert y[0] == 0
+
+
+def test_a_gradient_has_the_derivatives_of_what_the_function_closes_over() -> None:
+    parameter = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    with xp.backend("torch"):
+        x = xp.asarray([1.0, 2.0, 3.0])
+        gradient = xp.grad(lambda x: xp.sum(x * x * xp.from_native(parameter)))(x)
+        xp.to_native(gradient).sum().backward()
+        hessian = xp.jacobian(xp.grad(lambda x: xp.sum(x**3)))(x)
+    assert parameter.grad is not None
+    assert parameter.grad.tolist() == [2, 4, 6]
+    assert hessian.tolist() == [[6, 0, 0], [0, 12, 0], [0, 0, 18]]
+    assert not xp.to_native(hessian).requires_grad
