@@ -2,10 +2,10 @@
 
 Run it by `python -m benchmarks.transforms [SECTION ...]`.
 
-`jit` beside the library's own compiler on native arrays, and `nested` arguments beside plain ones; a fused `sigmoid`
-beside NumPy's; the gradients of a small `model`, compiled beside eager and all examples at once beside one after the
-other; a `batch`, which is vmap on NumPy, beside a loop; `portable` beside the function that it wraps. Figures to be
-compared are taken in turns within one run.
+`jit` beside the library's own compiler on native arrays, and `nested` arguments beside plain ones; eager `derivatives`
+beside those of JAX and PyTorch; a fused `sigmoid` beside NumPy's; the gradients of a small `model`, compiled beside
+eager and all examples at once beside one after the other; a `batch`, which is vmap on NumPy, beside a loop; `portable`
+beside the function that it wraps. Figures to be compared are taken in turns within one run.
 """
 
 from __future__ import annotations
@@ -123,6 +123,78 @@ def of_sigmoid(seconds: float) -> None:
     )
 
 
+DERIVATIVES_BOUND: Final = 2.0
+"""Times the library's own transform of the same function of native arrays."""
+
+
+def of_derivatives(seconds: float) -> None:
+    """Times eager derivatives and `vmap`, beside the library's own."""
+    rows: list[list[str | Text]] = []
+    for name in ("jax", "torch"):
+        module = library(name)
+        if module is None:
+            continue
+        own, namespace = (module, module.numpy) if name == "jax" else (module.func, module)
+        block = partial(module.enable_x64, True) if name == "jax" else partial(nullcontext)
+        wait = xp.device(name).hook("synchronize")
+        random = np.random.default_rng(0)
+        with xp.backend(name):
+            arrays = [xp.asarray(random.uniform(0.1, 0.9, shape)) for shape in ((128, 16), (16, 32), (32, 4), (128, 4))]
+        natives = list(map(xp.to_native, arrays))
+        theirs = transformed(own, namespace, *natives)
+        for case, ours in transformed(xp, xp, *arrays).items():
+            names = {"f": ours, "x": arrays[0], "wait": wait, "native": xp.to_native}
+            entries = {
+                "native": Entry("wait(f(x))", {"f": theirs[case], "x": natives[0], "wait": wait}, block),
+                "anyarray": Entry("wait(native(f(x)))", names, partial(xp.backend, name)),
+            }
+            least = seconds_of(entries, seconds=seconds)
+            ratio = least["anyarray"] / least["native"]
+            times = [f"{least[one] * 1e3:.3f}" for one in entries]
+            rows.append([f"{name}: {case}", *times, verdict(ratio, DERIVATIVES_BOUND, f"{ratio:.2f}")])
+    print_table(
+        f"eager derivatives: ms, and the ratio (at most {DERIVATIVES_BOUND})", ["", "native", "anyarray", "ratio"], rows
+    )
+
+
+def transformed(own: Any, namespace: Any, x: Any, dense: Any, last: Any, y: Any) -> dict[str, Callable[[Any], Any]]:
+    """Functions of `x`, by the transforms and the functions of a library."""
+    exp, tanh, total = namespace.exp, namespace.tanh, namespace.sum
+    power, arctangent, extremum, products = (
+        next(getattr(namespace, one) for one in names.split() if hasattr(namespace, one))
+        for names in ("pow", "atan2", "amax max", "cumulative_prod cumprod")
+    )
+    jacobian = own.jacrev if hasattr(own, "jacrev") else own.jacobian
+
+    def model(dense: Any) -> Any:
+        z = tanh(x @ dense) @ last
+        e = exp(z - extremum(z, axis=-1, keepdims=True))
+        return namespace.mean((e / total(e, axis=-1, keepdims=True) - y) ** 2)
+
+    def row(v: Any) -> Any:
+        return total(tanh(v @ dense))
+
+    sums: dict[str, Callable[[Any], Any]] = {
+        "sum": lambda x: x,
+        "max": extremum,
+        "cumulative product": lambda x: products(x, axis=0),
+        "tanh": tanh,
+        "exp": exp,
+        "log": namespace.log,
+        "pow": lambda x: power(x, x),
+        "atan2": lambda x: arctangent(x, x),
+        "divide": lambda x: namespace.divide(x, x),
+    }
+    found: dict[str, Callable[[Any], Any]] = {
+        "grad of a model": lambda x: own.grad(model)(dense),
+        "vmap": own.vmap(row),
+        "grad of vmap": own.grad(lambda x: total(own.vmap(row)(x))),
+        "vmap of grad": own.vmap(own.grad(row)),
+        "jacobian": lambda x: jacobian(lambda v: tanh(v @ dense))(x[0]),
+    }
+    return found | {f"grad of {name}": own.grad(lambda x, f=f: total(f(x))) for name, f in sums.items()}
+
+
 COMPILED_BOUND: Final = 1 / 2
 """Times the eager gradients."""
 EXAMPLES_BOUND: Final = 1 / 20
@@ -220,6 +292,7 @@ def of_portable(seconds: float) -> None:
 SECTIONS: Final[dict[str, Callable[[float], None]]] = {
     "jit": of_jit,
     "nested": of_nested,
+    "derivatives": of_derivatives,
     "sigmoid": of_sigmoid,
     "model": of_model,
     "batch": of_batch,

@@ -483,3 +483,16 @@ def test_triton_is_loaded_apart_once_tensorflow_is_imported(monkeypatch: pytest.
     for _ in range(2):
         loading.load_triton()
     assert loaded == [(str(library), os.RTLD_DEEPBIND | os.RTLD_LOCAL)]
+
+
+def test_a_gradient_has_the_derivatives_of_what_the_function_closes_over() -> None:
+    parameter = torch.ones(3, dtype=torch.float64, requires_grad=True)
+    with xp.backend("torch"):
+        x = xp.asarray([1.0, 2.0, 3.0])
+        gradient = xp.grad(lambda x: xp.sum(x * x * xp.from_native(parameter)))(x)
+        xp.to_native(gradient).sum().backward()
+        hessian = xp.jacobian(xp.grad(lambda x: xp.sum(x**3)))(x)
+    assert parameter.grad is not None
+    assert parameter.grad.tolist() == [2, 4, 6]
+    assert hessian.tolist() == [[6, 0, 0], [0, 12, 0], [0, 0, 18]]
+    assert not xp.to_native(hessian).requires_grad

@@ -4,8 +4,9 @@ There is one file per chapter of the standard.
 
 How the functions are built, and why:
 
-- **Compiled separately.** `compiled` is `jax.jit` with `inline=True`: an eager call is a cache lookup in C++, with
-  less overhead than a `jax.numpy` function or an operator; the user's own `jit` inlines the body.
+- **Compiled separately.** `compiled` is `jax.jit`: an eager call is a cache lookup in C++, with less overhead than a
+  `jax.numpy` function or an operator. It is not inlined: an eager derivative would run the backward pass of its body
+  one operation at a time, and compile each `lax.cond` in it anew at each call. XLA inlines it in a compiled function.
 - **Promotion at trace time.** The body runs once per dtype and shape. It applies our promotion rule, not
   JAX's (int64 with float32 would be float32), and rejects dtypes, at no cost in later calls.
 - **64 bits and the device are set per call.** JAX rounds to 32 bits outside `jax.enable_x64(True)`. `scoped` sets

@@ -65,7 +65,7 @@ def compiled(
         finally:
             tracing.depth -= 1
 
-    made = jax.jit(body, inline=True, static_argnames=names)
+    made = jax.jit(body, static_argnames=names)
     made_of[made] = Compiled(body, names)
     if instead is not None:
         instead_of[made] = instead

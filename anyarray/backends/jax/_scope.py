@@ -179,7 +179,7 @@ class _Variants(dict[tuple[Any, ...], Callable[..., Any]]):
             self.clear()
         body, static = self._made
         variant = functools.partial(body, **dict(zip(static, key, strict=True)))
-        self[key] = function = jax.jit(functools.wraps(body)(variant), inline=True)
+        self[key] = function = jax.jit(functools.wraps(body)(variant))
         return function
 
 

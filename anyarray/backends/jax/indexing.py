@@ -343,8 +343,8 @@ def _update(function: Callable[..., Native], static: tuple[str, ...]) -> _Update
     # Donation is safe whatever else refers to the buffer: XLA copies it instead if a NumPy view or a DLPack export is
     # alive or another library owns it, and pending operations complete first.
     return _Update(
-        jax.jit(function, static_argnames=static, inline=True),
-        jax.jit(function, static_argnames=static, inline=True, donate_argnames="x"),
+        jax.jit(function, static_argnames=static),
+        jax.jit(function, static_argnames=static, donate_argnames="x"),
     )
 
 

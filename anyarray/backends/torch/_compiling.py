@@ -18,7 +18,7 @@ from typing import Any, Final
 import torch
 
 from anyarray._base.errors import ArgumentIndexError, LinAlgError
-from anyarray.backends.torch._kernel import Native, is_recorded, is_transformed, outside_traces
+from anyarray.backends.torch._kernel import Native, derivatives, is_recorded, is_transformed, outside_traces
 from anyarray.backends.torch._loading import load_triton
 
 __all__ = ["can_compile", "in_graph", "jitted"]
@@ -50,7 +50,8 @@ def jitted(function: Callable[..., Any]) -> Callable[..., Any]:
     made: dict[Any, Callable[..., Any]] = {}
 
     def called(*xs: Native) -> Any:
-        if is_transformed() or torch._C._len_torch_dispatch_stack() or (torch.is_grad_enabled() and is_recorded(*xs)):
+        is_derived = derivatives.get() or (torch.is_grad_enabled() and is_recorded(*xs))
+        if is_transformed() or torch._C._len_torch_dispatch_stack() or is_derived:
             return function(*xs)
         key = tuple([(x.dtype, x.shape, x.device) for x in xs])
         run = made.get(key)

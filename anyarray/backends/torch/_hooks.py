@@ -16,6 +16,7 @@ from anyarray.backends.torch._kernel import (
     NATIVE,
     NOTED,
     Native,
+    derivatives,
     innermost_level,
     is_outside_traces,
     is_recorded,
@@ -160,6 +161,8 @@ def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
 def number(x: Native, /) -> complex | None:
     if type(x) is not _Tensor or x.ndim or not x.is_cpu or innermost_level() is not None or _modes():
         return None
+    if x.requires_grad and derivatives.get():
+        return None
     try:
         return x.item()
     except RuntimeError:  # it outlived a `vmap`, which the usual way says
@@ -236,7 +239,7 @@ def exported_from_numpy(a: np.ndarray[Any, Any], number: int, /) -> Native:
 
 
 def address(x: Native, /) -> int | None:
-    if is_traced(x) or is_transformed():
+    if is_traced(x) or is_transformed() or derivatives.get():
         return None
     mirror = x.untyped_storage().__dict__.get("mirror") if NOTED else None
     return int(x.data_ptr()) if mirror is None else int(mirror.address_of(x))
@@ -304,6 +307,8 @@ def _is_fake(x: Native) -> bool:
 
 def is_differentiated(x: Native, /) -> bool:
     """Whether a transform that is open now takes derivatives of `x`."""
+    if x.requires_grad and derivatives.get():
+        return True
     if not is_transformed():
         return False
     functorch = torch._C._functorch
@@ -329,7 +334,9 @@ def is_replaced(x: Native, /) -> bool:
 
     A derivative may need its values, or a trace has no memory.
     """
-    return x.requires_grad or is_transformed() or _modes() > 0 or (type(x) is not _Tensor and _is_fake(x))
+    if x.requires_grad or derivatives.get() or is_transformed() or _modes() > 0:
+        return True
+    return type(x) is not _Tensor and _is_fake(x)
 
 
 _modes: Final = torch._C._len_torch_dispatch_stack
@@ -346,13 +353,13 @@ def is_writable(x: Native, /) -> bool:
 
 
 def is_in_place(x: Native, /) -> bool:
-    if type(x) is not _Tensor or x.requires_grad or innermost_level() is not None or _modes():
+    if type(x) is not _Tensor or x.requires_grad or innermost_level() is not None or _modes() or derivatives.get():
         return False
     return not (NOTED and x.untyped_storage().__dict__) and not x.is_inference()  # not lent, and without mirrors
 
 
 # An inference tensor has no `_version`: reading it raises.
-told_at_once(is_in_place, _Tensor, ("requires_grad", "_version"), (innermost_level, _modes), NOTED)
+told_at_once(is_in_place, _Tensor, ("requires_grad", "_version"), (innermost_level, _modes, derivatives.get), NOTED)
 
 
 def is_own(x: Native, /) -> bool:
@@ -365,7 +372,7 @@ def is_own(x: Native, /) -> bool:
 
 def may_wait(*xs: Native) -> bool:
     """Whether all are values, of which no derivative is taken."""
-    if innermost_level() is not None or torch._C._len_torch_dispatch_stack():
+    if innermost_level() is not None or torch._C._len_torch_dispatch_stack() or derivatives.get():
         return False
     for x in xs:
         if type(x) is not _Tensor or x.is_inference() or x.requires_grad:

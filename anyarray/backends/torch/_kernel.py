@@ -6,6 +6,7 @@ import contextlib
 import functools
 import math
 from collections.abc import Callable, Generator
+from contextvars import ContextVar
 from typing import Any, Final
 
 import torch
@@ -194,11 +195,26 @@ def directly(
     return _shortcut.directly(native, function, torch.Tensor, dtypes, innermost_level, options, is_guarded=is_sloped)
 
 
+derivatives: Final[ContextVar[int]] = ContextVar("anyarray derivatives of PyTorch", default=0)
+"""How many derivatives of ours autograd now records, each inside the one before."""
+
+
 def is_recorded(*arrays: Native) -> bool:
     """Whether a derivative may be taken of a function of these arrays."""
     if innermost_level() is not None:
-        return True
+        functorch = torch._C._functorch
+        if any(level.key() != functorch.TransformType.Vmap for level in functorch.get_interpreter_stack()):
+            return True
+        arrays = tuple(map(_inside, arrays))
     return (torch.is_grad_enabled() and any(x.requires_grad for x in arrays)) or _is_forward()
+
+
+def _inside(x: Native) -> Native:
+    """The tensor inside all batches of `torch.func.vmap`."""
+    functorch = torch._C._functorch
+    while functorch.is_functorch_wrapped_tensor(x):
+        x = functorch.get_unwrapped(x)
+    return x
 
 
 def _is_forward() -> bool:
