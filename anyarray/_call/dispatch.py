@@ -15,7 +15,7 @@ import linecache
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
@@ -835,6 +835,29 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     return wrap(native, home)
 
 
+def as_written(function: str, parameter: str, value: Any, dtype: _dtypes.DType) -> Array:
+    """An Array of a value that is written to an array of `dtype`.
+
+    An Array keeps its own dtype. NumPy converts anything else to `dtype` as it does in an assignment: integers must be
+    within bounds, None becomes NaN, and a Fraction or a Decimal becomes a float.
+    """
+    if is_array(value) or (registry.backend_of_native(value) is not None and not _dtypes.is_numpys_own(value)):
+        return as_array(function, parameter, value)
+    if dtype.kind in "iu" and type(value) in (bool, int, float):
+        value = _dtypes.integer_within(function, value, dtype)
+    try:
+        return wrap(np.asarray(value, dtype=dtype.dtype), body_globals["NUMPY"])
+    except OverflowError as error:
+        text = f"{function}: {parameter} must hold numbers within the bounds of {dtype}: {error}"
+        raise errors.ArgumentOverflowError(text) from None
+    except ValueError as error:
+        raise errors.ArgumentValueError(f"{function}: {parameter} must hold numbers: {error}") from None
+    except TypeError as error:
+        if isinstance(value, (list, tuple)):
+            raise errors.ArgumentTypeError(f"{function}: {parameter} must hold numbers: {error}") from None
+        raise errors.not_an_array(function, parameter, value) from None
+
+
 def require_dtype(function: str, parameter: str, home: Home, native: Native) -> None:
     """Raise TypeError for a native array of a dtype that no Array can have."""
     try:
@@ -978,7 +1001,9 @@ def as_shape(function: str, parameter: str, shape: Any, may_be_unknown: bool = F
     anything else.
     """
     given = as_python_integers(shape, may_be_unknown)
-    if isinstance(given, Iterable) and not isinstance(given, (tuple, str)) and not is_array(given):
+    # Any sequence: also TensorFlow's shapes, which are not registered as such.
+    is_sequence = hasattr(type(given), "__getitem__") and hasattr(type(given), "__len__")
+    if is_sequence and not isinstance(given, (tuple, str, Mapping)) and not is_array(given):
         given = as_python_integers(tuple(given), may_be_unknown)
     lengths = given if isinstance(given, tuple) else (given,)
     known = tuple([n for n in lengths if not is_array(n)]) if any(map(is_array, lengths)) else given
@@ -1056,7 +1081,10 @@ def as_python_integers(value: Any, may_be_unknown: bool = False) -> Any:
         return unknown
     if isinstance(value, (np.integer, np.ndarray)) or is_array(value):
         return as_python_integers(value.tolist())
-    return value
+    kind = type(value)
+    # A symbolic length, which has arithmetic, stays one.
+    is_index = hasattr(kind, "__index__") and not hasattr(kind, "__floordiv__")
+    return operator.index(value) if is_index else value
 
 
 def _scalar_beside(home: Home, value: Any, other: Any) -> Native:

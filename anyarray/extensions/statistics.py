@@ -614,6 +614,11 @@ def _quantile(
         if method != "inverted_cdf":
             raise errors.ArgumentValueError(f"{function}: weights need the method 'inverted_cdf', not {method!r}")
         weights = _beside(function, a, axis, weights)  # type: ignore[arg-type]  # a body gets Arrays
+        is_negative, is_useless = wrong_weights(a, weights, axes, leaves_nan_out)
+        if _is_certain(is_negative):
+            raise errors.ArgumentValueError(f"{function}: weights must be non-negative")
+        if _is_certain(is_useless):
+            raise errors.ArgumentValueError(f"{function}: weights must be finite, and not all zero along the axis")
     return quantile_of(a, parts, weights, axes, method, keepdims, leaves_nan_out, is_weak)
 
 
@@ -621,6 +626,24 @@ def _quantile(
 def has_no_part(q: AnyArray) -> Array:
     """Whether any of `q` is no part of 1."""
     return xp.any(xp.logical_not(xp.greater_equal(q, 0) & xp.less_equal(q, 1)))
+
+
+@composed(reads_no_values=True)
+def wrong_weights(
+    a: AnyArray, weights: AnyArray, axes: tuple[int, ...], leaves_nan_out: bool
+) -> tuple[Array, Array]:
+    """Whether any weight is negative, and whether the sum along `axes` is 0 or not finite for any row.
+
+    If `leaves_nan_out` is True, the weights of NaN in `a` do not count.
+    """
+    wide = xp.astype(weights, xp.float64, copy=False)
+    total = wide
+    is_row: Any = True
+    if leaves_nan_out and a.dtype.kind == "f":
+        total = xp.where(xp.isnan(a), 0, wide)
+        is_row = xp.logical_not(xp.all(xp.isnan(a), axis=axes))
+    sums = xp.sum(total, axis=axes)
+    return xp.any(wide < 0), xp.any(xp.logical_not((sums > 0) & xp.isfinite(sums)) & is_row)
 
 
 @composed(reads_no_values=True)

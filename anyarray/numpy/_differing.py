@@ -157,9 +157,11 @@ def _numpys_own(value: Any, dtype: Any, ndmin: int = 0) -> Any:
     is_asked_for = value is None or hasattr(value, "__array__") or (isinstance(value, (list, tuple)) and value)
     if dtype is None and as_numpys_own(value) is None and not is_asked_for:
         raise
-    if dtype is not None and as_numpys_own(value) is None and not dtypes.is_numpys_dtype(dtype):
-        raise
-    return brought(np.array(values_of(value), dtype=dtype, ndmin=ndmin))
+    try:
+        return brought(np.array(values_of(value), dtype=dtype, ndmin=ndmin))
+    except TypeError:
+        pass
+    raise
 
 
 @as_numpy
@@ -223,6 +225,8 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Array:
     if isinstance(fill_value, (bool, int, float, complex)) and not isinstance(fill_value, np.generic):
+        if dtype is None and type(fill_value) is int and 2**63 <= fill_value < 2**64:
+            dtype = np.uint64
         return xp.full(shape, fill_value, dtype=dtype)
     value = asarray(fill_value, dtype=dtype)
     if type(value) is not Array:
@@ -558,11 +562,10 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
 @as_numpy
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     array, at, along = _along("put_along_axis", arr, indices, axis)
-    new = values if type(values) in (bool, int, float, complex) else as_array(values)
     if axis is None:
-        arr.flat[at] = new
+        arr.flat[at] = values
     else:
-        xp.put_along_axis(array, at, new, along)
+        xp.put_along_axis(array, at, values, along)
 
 
 @or_numpys
