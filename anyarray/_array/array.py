@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_check
 import numpy as np
 
 from anyarray._array import complex_order, methods, printing, protocols
-from anyarray._base import callers, dtypes, errors, other_names
+from anyarray._base import callers, dtypes, errors, other_names, sizes
 from anyarray._base.dtypes import DType
 from anyarray._base.extension import speedups
 from anyarray._call import compiled, diagnosis, dispatch
@@ -984,7 +984,7 @@ for _method, _kind in (
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _method in methods.OF_NDARRAY.split():
-    setattr(Array, _method, compiled.of_theirs(getattr(Array, _method), None))
+    setattr(Array, _method, compiled.of_theirs(getattr(Array, _method), sizes.CHECKED.get(_method)))
 for _attribute, _kind in (
     ("T", "transpose"), ("mT", "transpose"), ("shape", "shape"), ("ndim", "ndim"), ("size", "size"), ("dtype", "dtype"),
 ):  # fmt: skip

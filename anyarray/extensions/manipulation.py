@@ -15,7 +15,7 @@ import numpy as np
 
 from anyarray._array import layout
 from anyarray._array.array import AnyArray, Array, Shape
-from anyarray._base import dtypes, errors
+from anyarray._base import dtypes, errors, sizes
 from anyarray._call.dispatch import (
     as_array,
     as_integer,
@@ -830,6 +830,9 @@ def pad(array: AnyArray, pad_width: Widths, mode: str | Callable[..., None] = "c
         )
     if not found.ndim:
         return xp.asarray(found, copy=True)
+    if any(one >= sizes.LARGE for pair in widths for one in pair):
+        lengths = [n + sum(pair) for n, pair in zip(found.shape, widths, strict=True)]
+        sizes.refuse_overflow("pad", lengths, found.dtype.itemsize)
     if mode in ("constant", "empty"):
         values = _constants(kwargs.get("constant_values", 0), found)
         return _pad(found, widths, "constant", constant_values=values)

@@ -19,7 +19,6 @@ from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
 from anyarray._call.dispatch import unknown_length
-from anyarray._memory import views
 from anyarray.numpy import _options, _ufuncs
 from anyarray.numpy._entrance import (
     NUMBERS,
@@ -35,6 +34,7 @@ from anyarray.numpy._entrance import (
     or_in_numpy,
 )
 from anyarray.numpy._itself import values_of
+from anyarray.numpy._nditer import in_memory
 from anyarray.numpy._nditer import nditer as _nditer
 from anyarray.numpy._signatures import signature_of
 
@@ -412,18 +412,12 @@ def tile(A: Any, reps: Any) -> Array:
 
 @as_numpy
 def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
-    return bool(np.shares_memory(*_in_memory(a, b)))
+    return bool(np.shares_memory(*in_memory(a, b)))
 
 
 @as_numpy
 def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:
-    return bool(np.may_share_memory(*_in_memory(a, b)))
-
-
-def _in_memory(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two ndarrays that overlap as writes to one array reach the other."""
-    found = views.layouts_of(a, b) if type(a) is type(b) is Array else None
-    return (np.asarray(a), np.asarray(b)) if found is None else found
+    return bool(np.may_share_memory(*in_memory(a, b)))
 
 
 @or_numpys

@@ -1,0 +1,38 @@
+"""Sizes that overflow, of which a library crashes in place of raising."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._base import errors
+
+LARGE: Final = 1 << 31
+"""A count below cannot make a size overflow."""
+
+
+def refuse_overflow(function: str, lengths: Iterable[float], itemsize: int) -> None:
+    """Raise ValueError for the shape of a result with more bytes than an address can count."""
+    shape = tuple(lengths)
+    if math.prod(shape) * itemsize >= 1 << 63:
+        raise errors.ArgumentValueError(
+            f"{function}: the result must fit in memory, but has the shape {shape} of {itemsize} bytes an element"
+        )
+
+
+def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
+    """`numpy.repeat`, which crashes where the number of elements overflows."""
+    if type(repeats) is not int or repeats >= LARGE:
+        counts, x = np.asarray(repeats), np.asarray(a)
+        if counts.size and counts.dtype.kind in "iu" and counts.max() >= LARGE:
+            shape = [float(n) for n in (x.shape if axis is not None else (x.size,))]
+            shape[axis or 0] *= counts.mean()
+            refuse_overflow("repeat", shape, x.itemsize)
+    return a.repeat(repeats, axis) if type(a) is np.ndarray else np.repeat(a, repeats, axis)
+
+
+CHECKED: Final = {"repeat": repeat}
+"""Functions that are called in place of NumPy's of that name."""
