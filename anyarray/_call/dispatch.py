@@ -1081,10 +1081,12 @@ def as_python_integers(value: Any, may_be_unknown: bool = False) -> Any:
         return unknown
     if isinstance(value, (np.integer, np.ndarray)) or is_array(value):
         return as_python_integers(value.tolist())
-    kind = type(value)
-    # A symbolic length, which has arithmetic, stays one.
-    is_index = hasattr(kind, "__index__") and not hasattr(kind, "__floordiv__")
-    return operator.index(value) if is_index else value
+    return operator.index(value) if _is_index(value) else value
+
+
+def _is_index(value: Any) -> bool:
+    """Whether an object is an integer by `__index__` alone. A symbolic length has arithmetic, and stays one."""
+    return hasattr(type(value), "__index__") and not hasattr(type(value), "__floordiv__")
 
 
 def _scalar_beside(home: Home, value: Any, other: Any) -> Native:
@@ -1175,7 +1177,7 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
     """Raise a clear error from a native one if the arguments explain it.
 
     Returns whether the call is to be made once more by its slow path: memory ran out and some was freed, or that path
-    takes complex numbers.
+    takes complex numbers or converts an argument.
     """
     if errors.is_signal(error):
         return False
@@ -1193,6 +1195,8 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
                 arguments[p.name] = convert_argument(declaration, at, value)
             except errors.AnyarrayError as clear:
                 raise clear from None if isinstance(error, errors.AnyarrayError) else error
+            if any(map(_is_index, value if isinstance(value, (list, tuple)) else [value])):
+                return True
         if at not in declaration.array_positions:
             continue
         parts = {f"{p.name}[{i}]": one for i, one in enumerate(value)} if p.role is SEQUENCE else {p.name: value}

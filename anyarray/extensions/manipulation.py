@@ -674,13 +674,17 @@ def trim_zeros(filt: AnyArray, trim: str = "fb", axis: int | Sequence[int] | Non
 
 
 def sliding_window_view(
-    x: AnyArray, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None
+    x: AnyArray,
+    window_shape: int | Sequence[int],
+    axis: int | Sequence[int] | None = None,
+    *,
+    writeable: bool = False,
 ) -> Array:
     """All windows of a shape: parts of `x` that are shifted by one element.
 
     `axis` names an axis for each length of `window_shape`; None means the axes in order. The result has the shape of
-    `x`, less the lengths of the window and plus 1, then `window_shape`. It is a view to be read, on CuPy and PyTorch a
-    copy.
+    `x`, less the lengths of the window and plus 1, then `window_shape`. It is a view, which can be written if
+    `writeable`; on CuPy and PyTorch a copy.
     Raises ValueError if a window is longer than its axis.
 
     >>> import anyarray as xp
@@ -718,7 +722,7 @@ def sliding_window_view(
         found = xp.moveaxis(xp.reshape(taken, shape), at + 1, -1)
     if is_view:
         windows_of = functools.partial(np.lib.stride_tricks.sliding_window_view, window_shape=lengths, axis=tuple(axes))
-        return layout.strided(whole, windows_of, found, is_read_only=True)  # type: ignore[no-any-return]  # an Array
+        return layout.strided(whole, windows_of, found, is_read_only=not writeable)  # type: ignore[no-any-return]  # an Array
     return found if lengths else own_array("sliding_window_view", "x", x)[...]
 
 

@@ -364,6 +364,8 @@ def einsum(*operands: AnyArray | str | Sequence[Any], optimize: Any = False) -> 
     Source: NumPy 2.4, numpy.einsum.
     """
     subscripts, arrays = _einsum_arguments("einsum", operands)
+    if type(optimize) is tuple and len(optimize) == 2 and isinstance(optimize[1], (int, float)):
+        optimize = np.einsum_path(subscripts, *map(_of_shape, arrays), optimize=optimize)[0]
     found = _einsum(arrays, subscripts=subscripts, optimize=tuple(optimize) if type(optimize) is list else optimize)
     if len(arrays) == 1 and found._home is arrays[0]._home and layout.may_be_strided(arrays[0]):
         axes, _, kept = subscripts.partition("->")

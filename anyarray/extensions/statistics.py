@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias
 
+from anyarray._array import complex_order
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import DTypeLike
@@ -143,7 +144,7 @@ def _beside(function: str, a: Array, axis: int | Sequence[int] | None, weights: 
     return xp.broadcast_to(xp.expand_dims(xp.permute_dims(weights, tuple(order)), axis=others), a.shape)
 
 
-@composed(own="numpy cupy", reads_no_values=True, a="real floating-point")
+@composed(own="numpy cupy", reads_no_values=True, a="floating-point")
 def median(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The middle element in order, or the mean of the two middle ones.
 
@@ -179,11 +180,11 @@ def _middle(values: Array, number: int | Array) -> Array:
 
 def _median(function: str, a: AnyArray, axis: Axes, keepdims: bool) -> Array:
     axes = _axes(function, a, axis)
-    rows = _rows(xp.astype(a, a.dtype if xp.isdtype(a.dtype, "real floating") else xp.float64, copy=False), axes)
+    rows = _rows(xp.astype(a, a.dtype if a.dtype.kind in "fc" else xp.float64, copy=False), axes)
     if known_shape(rows)[-1] == 0:
         found = xp.mean(rows, axis=-1)
     else:
-        values = xp.sort(rows, axis=-1)
+        values = complex_order.sort(rows) if rows.dtype.kind == "c" else xp.sort(rows, axis=-1)
         last = values[..., -1]
         found = xp.where(xp.isnan(last), last, _middle(values, _length(rows)))
     return xp.expand_dims(found, axis=axes) if keepdims else found

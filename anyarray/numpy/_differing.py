@@ -42,7 +42,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "allclose", "arange", "array", "array_equal", "array_equiv", "array_split", "asanyarray", "asarray",
-    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "broadcast", "choose", "clip", "copy",
+    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "bincount", "broadcast", "choose", "clip", "copy",
     "cross", "einsum", "einsum_path", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran",
     "isscalar", "linspace", "may_share_memory", "meshgrid", "nanargmax", "nanargmin", "nanmax", "nanmin", "ndarray",
     "ndenumerate", "ndim", "nditer", "ones", "ones_like", "put_along_axis", "real", "require", "reshape", "select",
@@ -560,6 +560,12 @@ def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> Non
         arr.flat[at] = values
     else:
         xp.put_along_axis(array, at, values, along)
+
+
+@or_numpys
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
+    counted = xp.asarray(x, dtype=xp.int64) if isinstance(x, (list, tuple)) and not x else as_array(x)
+    return xp.bincount(counted, as_array(weights), minlength=minlength)
 
 
 @or_numpys
