@@ -23,14 +23,20 @@ def refuse_overflow(function: str, lengths: Iterable[float], itemsize: int) -> N
         )
 
 
+def refuse_counts(shape: Iterable[int], repeats: Any, axis: int, itemsize: int) -> None:
+    """Raise ValueError if the elements of an array repeated along an axis are more than memory can hold."""
+    counts = np.asarray(repeats)
+    if counts.size and counts.dtype.kind in "iu" and counts.max() >= LARGE:
+        lengths = [float(n) for n in shape]
+        lengths[axis] *= counts.mean(dtype=np.float64)
+        refuse_overflow("repeat", lengths, itemsize)
+
+
 def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
     """`numpy.repeat`, which crashes where the number of elements overflows."""
     if type(repeats) is not int or repeats >= LARGE:
-        counts, x = np.asarray(repeats), np.asarray(a)
-        if counts.size and counts.dtype.kind in "iu" and counts.max() >= LARGE:
-            shape = [float(n) for n in (x.shape if axis is not None else (x.size,))]
-            shape[axis or 0] *= counts.mean()
-            refuse_overflow("repeat", shape, x.itemsize)
+        x = np.asarray(a)
+        refuse_counts(x.shape if axis is not None else (x.size,), repeats, axis or 0, x.itemsize)
     return a.repeat(repeats, axis) if type(a) is np.ndarray else np.repeat(a, repeats, axis)
 
 

@@ -746,7 +746,7 @@ def copied(array: Array) -> Array:
         return wrap(native, home)  # it is immutable
     if home.is_traced(native):
         return wrap(native, home)
-    return wrap_owned(home.duplicate(native), home)
+    return wrap_owned(devices.tried("copy", home.duplicate, native), home)
 
 
 def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Array:

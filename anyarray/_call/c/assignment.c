@@ -43,7 +43,9 @@ native_value(PyObject *value, PyArrayObject *to, PyObject *key, PyObject *home)
     }
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) { /* as of x[i] = a, b */
         PyObject *array = home == config.numpy_home ? array_of_nest(value, NULL) : NULL;
-        int is_fit = array != NULL && PyArray_NDIM((PyArrayObject *)array) <= selected_axes(key, PyArray_NDIM(to));
+        PyObject *nested = array == NULL ? NULL : native_of(array);
+        int ndim = nested != NULL && PyArray_CheckExact(nested) ? PyArray_NDIM((PyArrayObject *)nested) : NPY_MAXDIMS;
+        int is_fit = ndim <= selected_axes(key, PyArray_NDIM(to));
         PyObject *numbers = is_fit ? native_value(array, to, key, home) : NULL;
         Py_XDECREF(array);
         return numbers;
