@@ -1109,7 +1109,7 @@ class vectorize:  # noqa: N801 - NumPy's name
         self._describe()
 
     def _describe(self) -> None:
-        self.pyfunc = self._on_host.pyfunc
+        self.pyfunc: Any = self._on_host.pyfunc
         self.__doc__ = self._on_host.__doc__
         self.__name__ = getattr(self.pyfunc, "__name__", type(self).__name__)
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from anyarray._array import complex_order
 from anyarray._array.array import AnyArray, Array
@@ -630,9 +630,7 @@ def has_no_part(q: AnyArray) -> Array:
 
 
 @composed(reads_no_values=True)
-def wrong_weights(
-    a: AnyArray, weights: AnyArray, axes: tuple[int, ...], leaves_nan_out: bool
-) -> tuple[Array, Array]:
+def wrong_weights(a: AnyArray, weights: AnyArray, axes: tuple[int, ...], leaves_nan_out: bool) -> tuple[Array, Array]:
     """Whether any weight is negative, and whether the sum along `axes` is 0 or not finite for any row.
 
     If `leaves_nan_out` is True, the weights of NaN in `a` do not count.

@@ -17,7 +17,7 @@ import numpy as np
 import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
-from anyarray._base import dtypes, errors
+from anyarray._base import errors
 from anyarray._call.dispatch import unknown_length
 from anyarray.numpy import _options, _ufuncs
 from anyarray.numpy._entrance import (
@@ -42,8 +42,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "allclose", "arange", "array", "array_equal", "array_equiv", "array_split", "asanyarray", "asarray",
-    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "bincount", "broadcast", "choose", "clip", "copy",
-    "cross", "einsum", "einsum_path", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran",
+    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "bincount", "broadcast", "choose", "clip",
+    "copy", "cross", "einsum", "einsum_path", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran",
     "isscalar", "linspace", "may_share_memory", "meshgrid", "nanargmax", "nanargmin", "nanmax", "nanmin", "ndarray",
     "ndenumerate", "ndim", "nditer", "ones", "ones_like", "put_along_axis", "real", "require", "reshape", "select",
     "shape", "shares_memory", "size", "sort", "take_along_axis", "tile", "transpose", "ufunc", "where", "zeros",

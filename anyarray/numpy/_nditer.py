@@ -352,14 +352,10 @@ def _strides(array: Array, shape: tuple[int, ...]) -> list[int]:
 
 def _are_joined(steps: Sequence[Sequence[int]], lengths: Sequence[int], at: int) -> bool:
     """Whether an axis and the next one lie in memory as one, for all operands."""
-    return all(
-        lengths[at] == 1 or lengths[at + 1] == 1 or one[at] == one[at + 1] * lengths[at + 1] for one in steps
-    )
+    return all(lengths[at] == 1 or lengths[at + 1] == 1 or one[at] == one[at + 1] * lengths[at + 1] for one in steps)
 
 
-def _walk(
-    strides: Sequence[Sequence[int]], shape: tuple[int, ...], order: str
-) -> tuple[list[int], list[range]]:
+def _walk(strides: Sequence[Sequence[int]], shape: tuple[int, ...], order: str) -> tuple[list[int], list[range]]:
     """The axes from the slowest to the fastest, and the range of each.
 
     "K" is the order in memory, where an axis that runs backwards in all operands is turned.

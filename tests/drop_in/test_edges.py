@@ -180,9 +180,14 @@ WEIGHTS: Final = [
     for function, part in (("quantile", 0.5), ("percentile", 50), ("nanquantile", 0.5), ("nanpercentile", 50))
     for values in ("x", "[np.nan, 1, 2, 3]")
     for weights in (
-        "[1, -2, 1, 1]", "[0, 0, 0, 0]", "[1, 0, 0, 0]", "[1, np.nan, 1, 1]", "[1, np.inf, 1, 1]", "[np.nan, 1, 1, 1]"
+        "[1, -2, 1, 1]",
+        "[0, 0, 0, 0]",
+        "[1, 0, 0, 0]",
+        "[1, np.nan, 1, 1]",
+        "[1, np.inf, 1, 1]",
+        "[np.nan, 1, 1, 1]",
     )
-] + [  # fmt: skip
+] + [
     f"np.quantile(m, 0.5, axis=1, weights={weights}, method='inverted_cdf')"
     for weights in ([[1, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]], [[1, 0, 0], [0, -1, 2]])
 ]
@@ -192,12 +197,10 @@ KINDS: Final = (OverflowError, MemoryError, IndexError, TypeError, ValueError)
 
 def outcome(expression: str, np: Any) -> Any:
     """The value of an expression, or the kind of error."""
-    names = {
-        "np": np, "Decimal": Decimal, "Fraction": Fraction, "Index": Index,
-        "u": np.array([1, 2, 3], dtype="u1"), "i8": np.array([1, 2, 3], dtype="i1"), "v": np.array([1, 2, 3]),
-        "x": np.array([1.5, 2.5, -1, 4]), "m": np.array([[1, 2, 3], [4, 5, 6]]), "f": np.ones((2, 2)), "b": np.array([True, False, True]),
-        "c": np.array([1 + 2j, 3 - 1j, 0]),
-    }  # fmt: skip
+    names = {"np": np, "Decimal": Decimal, "Fraction": Fraction, "Index": Index}
+    names |= {"v": np.array([1, 2, 3]), "x": np.array([1.5, 2.5, -1, 4]), "c": np.array([1 + 2j, 3 - 1j, 0])}
+    names |= {"u": np.array([1, 2, 3], dtype="u1"), "i8": np.array([1, 2, 3], dtype="i1")}
+    names |= {"b": np.array([True, False, True]), "m": np.array([[1, 2, 3], [4, 5, 6]]), "f": np.ones((2, 2))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -242,7 +245,7 @@ def test_weights_that_are_none_are_refused_and_an_element_takes_no_array_of_one(
 @pytest.mark.usefixtures("backend")
 def test_a_complex_array_written_to_a_real_one_warns() -> None:
     x = xp.zeros(2)
-    with pytest.warns(numpy.exceptions.ComplexWarning, match="^Casting complex values to real discards the imaginary"):
+    with pytest.warns(numpy.exceptions.ComplexWarning, match=r"^Casting complex values to real discards the imaginary"):
         x[0] = xp.asarray(2 + 1j)
     assert x.tolist() == [2, 0]
 
@@ -250,7 +253,9 @@ def test_a_complex_array_written_to_a_real_one_warns() -> None:
 @pytest.mark.usefixtures("backend")
 def test_what_cannot_be_written_is_said() -> None:
     x, n = xp.zeros(2), xp.zeros(2, dtype=xp.uint8)
-    with pytest.raises(ValueError, match="^setitem: setting an array element with a sequence: value has 1 axes, more "):
+    with pytest.raises(
+        ValueError, match=r"^setitem: setting an array element with a sequence: value has 1 axes, more "
+    ):
         x[0] = [3]
     with pytest.raises(
         OverflowError, match=r"^setitem: value must hold numbers within the bounds of uint8: Python integer 300 "
