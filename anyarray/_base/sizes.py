@@ -23,11 +23,11 @@ def refuse_overflow(function: str, lengths: Iterable[float], itemsize: int) -> N
         )
 
 
-def refuse_counts(shape: Iterable[int], repeats: Any, axis: int, itemsize: int) -> None:
+def refuse_counts(shape: Iterable[int | None], repeats: Any, axis: int, itemsize: int) -> None:
     """Raise ValueError if the elements of an array repeated along an axis are more than memory can hold."""
     counts = np.asarray(repeats)
     if counts.size and counts.dtype.kind in "iu" and counts.max() >= LARGE:
-        lengths = [float(n) for n in shape]
+        lengths = [float(n or 0) for n in shape]
         lengths[axis] *= counts.mean(dtype=np.float64)
         refuse_overflow("repeat", lengths, itemsize)
 
