@@ -301,16 +301,16 @@ def test_a_python_integer_that_does_not_fit_is_not_written(dtype: xp.DType, valu
 
 
 @pytest.mark.usefixtures("backend")
-def test_a_value_may_have_leading_axes_of_length_1_everywhere() -> None:
+def test_a_value_may_have_leading_axes_of_length_1_where_a_key_selects_several() -> None:
     x, mask = xp.zeros(3), xp.asarray([True, False, True])
-    x[0] = xp.asarray([5.0])
+    x[0:1] = xp.asarray([[5.0]])
     assert x.tolist() == [5.0, 0.0, 0.0]
     x[mask] = xp.asarray([[6.0, 7.0]])
     assert x.tolist() == [6.0, 0.0, 7.0]
     x[mask] = xp.asarray([[8.0]])
     assert x.tolist() == [8.0, 0.0, 8.0]
     y = xp.asarray(0.0)
-    y[()] = xp.asarray([[9.0]])
+    y[...] = xp.asarray([[9.0]])
     assert y.item() == 9.0
 
 

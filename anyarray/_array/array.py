@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_check
 import numpy as np
 
 from anyarray._array import complex_order, methods, printing, protocols
-from anyarray._base import dtypes, errors, other_names
+from anyarray._base import callers, dtypes, errors, other_names, sizes
 from anyarray._base.dtypes import DType
 from anyarray._base.extension import speedups
 from anyarray._call import compiled, diagnosis, dispatch
@@ -610,16 +610,23 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 new = home.constant(value, dtypes.default(kind).name)
             came = home.dtype_of(new)
         else:
-            given = _value_to_write(value)
+            given = dispatch.as_written("setitem", "value", value, self.dtype)
             if _decides_home(given, home) and self._move_to_home_of([given, *_arrays_of(written)]):
                 self[written] = given
                 return
             new = dispatch.native_on(given, home, "setitem")
             came = home.dtype_of(new)
-        if came is not here and home.dtype(new).kind == "c" and self.dtype.kind != "c":
-            raise errors.ArgumentTypeError(
-                f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
-            )
+        if came is not here and home.dtype(new).kind == "c" and (its := self.dtype.kind) != "c":
+            if kind is complex:
+                raise errors.ArgumentTypeError(
+                    f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
+                )
+            if its != "b":
+                message = "Casting complex values to real discards the imaginary part"  # NumPy's words
+                callers.warn(message, np.exceptions.ComplexWarning)
+                new = home.real(new)
+        if kind not in dispatch.SCALARS and (ndim := len(home.shape_of(new))):
+            _require_axes(key, self, ndim, is_sequence=isinstance(value, (list, tuple)))
         try:
             if not views.is_replaced(self):
                 if views.is_guarded(self):
@@ -636,7 +643,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 views.replace(self, home.setitem(self._native, key, new, is_own))
         except Exception as error:
             if isinstance(error, OverflowError) and kind is int:
-                dtypes.integer_within("setitem", value, self.dtype)  # type: ignore[arg-type]  # as `kind` says
+                dispatch.as_written("setitem", "value", value, self.dtype)
             shape = () if kind in dispatch.SCALARS else tuple(home.shape_of(new))
             _explain_index(error, key, self._native, home, shape)
             raise
@@ -977,7 +984,7 @@ for _method, _kind in (
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _method in methods.OF_NDARRAY.split():
-    setattr(Array, _method, compiled.of_theirs(getattr(Array, _method), None))
+    setattr(Array, _method, compiled.of_theirs(getattr(Array, _method), sizes.CHECKED.get(_method)))
 for _attribute, _kind in (
     ("T", "transpose"), ("mT", "transpose"), ("shape", "shape"), ("ndim", "ndim"), ("size", "size"), ("dtype", "dtype"),
 ):  # fmt: skip
@@ -1062,14 +1069,21 @@ def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:
     return _wrap(transfer.from_host(host, backend), backend.placed if placed else backend.free)
 
 
-def _value_to_write(value: Any) -> Any:
-    """The right-hand side of an assignment as an Array.
+def _require_axes(key: Any, array: Array, ndim: int, *, is_sequence: bool) -> None:
+    """Raise ValueError for a value with more axes than NumPy takes at a key.
 
-    Lists and tuples are converted by `np.asarray`.
+    An element takes a value without axes. A selection takes arrays with further axes of length 1, but no lists of them.
     """
-    if isinstance(value, (list, tuple, range, int, float, complex)):
-        value = np.asarray(value)
-    return dispatch.as_array("setitem", "value", value)
+    entries = key if type(key) is tuple else (key,)
+    integers = sum(type(one) not in _BASIC or type(one) in _INTEGERS for one in entries)
+    if not all(type(one) in _BASIC or _is_integer(one, array._home) for one in entries):
+        return
+    is_element = integers == len(entries) == array.ndim
+    if is_element or (is_sequence and ndim > array.ndim - integers + sum(one is None for one in entries)):
+        raise errors.ArgumentValueError(
+            f"setitem: setting an array element with a sequence: value has {ndim} axes, more than the key selects. "
+            "Write its elements, or select as many axes"
+        )
 
 
 def _is_view(key: Any, array: Array) -> bool:

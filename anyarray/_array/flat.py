@@ -71,18 +71,19 @@ class Flat:
         if not is_view:
             target = target.copy()
         if type(value) not in dispatch.SCALARS:
-            value = as_many(value, target[key].size)
+            value = dispatch.as_written("flat", "value", value, array.dtype)
+            value = as_many(value, target[key].size) if value.ndim else value
         target[key] = value
         if not is_view:
             array[...] = _xp.reshape(target, array.shape)
 
 
-def as_many(values: Any, count: int) -> Array:
+def as_many(values: Array, count: int) -> Array:
     """Values in an Array of one axis with `count` elements.
 
     Too few are repeated, too many are cut. Raises ValueError for none.
     """
-    flat = _xp.reshape(dispatch.as_array("flat", "value", as_operand(values)), (-1,))
+    flat = _xp.reshape(values, (-1,))
     if flat.size == count or flat.size == 1:
         return flat
     if not flat.size:

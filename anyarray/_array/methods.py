@@ -162,7 +162,7 @@ class Methods(_Base):
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
         """Index of the highest element over `axis`: `xp.argmax`."""
         try:
-            found = _xp.argmax(self, axis=axis, keepdims=keepdims)
+            found = _xp.argmax(self, axis=_axis_of_none(self, axis), keepdims=keepdims)
         except errors.ArgumentTypeError:
             found = complex_order.arg_extreme(self, axis, keepdims, is_highest=True)
         return found if out is None else write("argmax", out, found)
@@ -170,7 +170,7 @@ class Methods(_Base):
     def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
         """Index of the lowest element over `axis`: `xp.argmin`."""
         try:
-            found = _xp.argmin(self, axis=axis, keepdims=keepdims)
+            found = _xp.argmin(self, axis=_axis_of_none(self, axis), keepdims=keepdims)
         except errors.ArgumentTypeError:
             found = complex_order.arg_extreme(self, axis, keepdims, is_highest=False)
         return found if out is None else write("argmin", out, found)
@@ -290,7 +290,13 @@ class Methods(_Base):
     def dot(self, b: Any, out: Any = None) -> Array:
         """The product of `np.dot`: each matrix of a stack with each."""
         found = _dot(self, b if dispatch.is_array(b) else as_operand(b))
-        return found if out is None else write("dot", out, found)
+        if out is None:
+            return found
+        if getattr(out, "dtype", found.dtype) != found.dtype:
+            raise errors.ArgumentValueError(
+                f"dot: out must have the dtype {found.dtype} of the result, not {out.dtype}. Make it of that dtype"
+            )
+        return write("dot", out, found)  # type: ignore[no-any-return]  # an Array
 
     def trace(
         self, offset: int = 0, axis1: int = 0, axis2: int = 1, dtype: DTypeLike | None = None, out: Any = None
@@ -304,6 +310,10 @@ class Methods(_Base):
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Array:  # noqa: A002 - ndarray's names
         """Elements, those below `min` or above `max` replaced by these."""
         low, high = as_operand(min), as_operand(max)
+        if self.dtype.kind in "iu":  # a Python integer beyond the dtype is no bound
+            least, greatest = self.dtype.bounds
+            low = None if type(low) is int and low <= least else low
+            high = None if type(high) is int and high >= greatest else high
         try:
             found = _xp.clip(self, low, high)
         except errors.ArgumentTypeError:
@@ -376,6 +386,7 @@ class Methods(_Base):
     ) -> Array:
         """Indices that sort along `axis`, in a stable order: `xp.argsort`."""
         _check_kind("argsort", kind, order)
+        axis = _axis_of_none(self, axis)
         try:
             return _xp.argsort(_xp.reshape(self, (-1,))) if axis is None else _xp.argsort(self, axis=axis)
         except errors.ArgumentTypeError:
@@ -606,7 +617,7 @@ def set_shape(x: Array, shape: Any) -> None:
                 return
         else:
             native = home.reshape(x._native, wanted, copy=False if home.has_views and x.ndim else None)
-    except (TypeError, ValueError) as error:
+    except Exception as error:  # noqa: BLE001 - each library has a class of its own for it
         cause = error
     if native is None:
         raise errors.ArgumentValueError(
@@ -761,6 +772,11 @@ def _variance(x: Array, axis: Any, ddof: float, keepdims: bool, where: Any, mean
 
 
 # Elements
+
+
+def _axis_of_none(x: Any, axis: int | None) -> int | None:
+    """An axis; None for the first or the last of an Array without axes, as NumPy takes these."""
+    return None if axis in (0, -1) and not x.ndim else axis
 
 
 def _dot(x: Any, other: Any) -> Array:

@@ -157,7 +157,7 @@ def check_argument(function: str, parameter: str, annotation: str, given: Any) -
     It is wrong if the annotation does not allow it. Sequences of integers must be tuples here.
     """
     if INTEGERS.keys() & annotation.split(" | "):
-        error = _wrong_integers(annotation, given, may_be_bool=parameter not in AXES)
+        error = _wrong_integers(annotation, given, may_be_bool=parameter not in (*AXES, "shape"))
     elif all(part in TYPES or literal_values(part) for part in annotation.split(" | ")):
         error = _wrong_choice(annotation, given)
     else:

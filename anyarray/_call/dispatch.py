@@ -15,7 +15,7 @@ import linecache
 import math
 import operator
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
@@ -750,7 +750,7 @@ def copied(array: Array) -> Array:
         return wrap(native, home)  # it is immutable
     if home.is_traced(native):
         return wrap(native, home)
-    result = wrap_owned(home.duplicate(native), home)
+    result = wrap_owned(devices.tried("copy", home.duplicate, native), home)
     views.keep_order((array,), result)
     return result
 
@@ -841,6 +841,29 @@ def as_array(function: str, parameter: str, value: Any) -> Array:
     if isinstance(native, _ndarray):
         expose(native)
     return wrap(native, home)
+
+
+def as_written(function: str, parameter: str, value: Any, dtype: _dtypes.DType) -> Array:
+    """An Array of a value that is written to an array of `dtype`.
+
+    An Array keeps its own dtype. NumPy converts anything else to `dtype` as it does in an assignment: integers must be
+    within bounds, None becomes NaN, and a Fraction or a Decimal becomes a float.
+    """
+    if is_array(value) or (registry.backend_of_native(value) is not None and not _dtypes.is_numpys_own(value)):
+        return as_array(function, parameter, value)
+    if dtype.kind in "iu" and type(value) in (bool, int, float):
+        value = _dtypes.integer_within(function, value, dtype)
+    try:
+        return wrap(np.asarray(value, dtype=dtype.dtype), body_globals["NUMPY"])
+    except OverflowError as error:
+        text = f"{function}: {parameter} must hold numbers within the bounds of {dtype}: {error}"
+        raise errors.ArgumentOverflowError(text) from None
+    except ValueError as error:
+        raise errors.ArgumentValueError(f"{function}: {parameter} must hold numbers: {error}") from None
+    except TypeError as error:
+        if isinstance(value, (list, tuple)):
+            raise errors.ArgumentTypeError(f"{function}: {parameter} must hold numbers: {error}") from None
+        raise errors.not_an_array(function, parameter, value) from None
 
 
 def require_dtype(function: str, parameter: str, home: Home, native: Native) -> None:
@@ -986,7 +1009,9 @@ def as_shape(function: str, parameter: str, shape: Any, may_be_unknown: bool = F
     anything else.
     """
     given = as_python_integers(shape, may_be_unknown)
-    if isinstance(given, Iterable) and not isinstance(given, (tuple, str)) and not is_array(given):
+    # Any sequence: also TensorFlow's shapes, which are not registered as such.
+    is_sequence = hasattr(type(given), "__getitem__") and hasattr(type(given), "__len__")
+    if is_sequence and not isinstance(given, (tuple, str, Mapping)) and not is_array(given):
         given = as_python_integers(tuple(given), may_be_unknown)
     lengths = given if isinstance(given, tuple) else (given,)
     known = tuple([n for n in lengths if not is_array(n)]) if any(map(is_array, lengths)) else given
@@ -1064,7 +1089,12 @@ def as_python_integers(value: Any, may_be_unknown: bool = False) -> Any:
         return unknown
     if isinstance(value, (np.integer, np.ndarray)) or is_array(value):
         return as_python_integers(value.tolist())
-    return value
+    return operator.index(value) if _is_index(value) else value
+
+
+def _is_index(value: Any) -> bool:
+    """Whether an object is an integer by `__index__` alone. A symbolic length has arithmetic, and stays one."""
+    return hasattr(type(value), "__index__") and not hasattr(type(value), "__floordiv__")
 
 
 def _scalar_beside(home: Home, value: Any, other: Any) -> Native:
@@ -1155,7 +1185,7 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
     """Raise a clear error from a native one if the arguments explain it.
 
     Returns whether the call is to be made once more by its slow path: memory ran out and some was freed, or that path
-    takes complex numbers.
+    takes complex numbers or converts an argument.
     """
     if errors.is_signal(error):
         return False
@@ -1173,6 +1203,8 @@ def explain(error: Exception, declaration: Declaration, values: Sequence[Any]) -
                 arguments[p.name] = convert_argument(declaration, at, value)
             except errors.AnyarrayError as clear:
                 raise clear from None if isinstance(error, errors.AnyarrayError) else error
+            if any(map(_is_index, value if isinstance(value, (list, tuple)) else [value])):
+                return True
         if at not in declaration.array_positions:
             continue
         parts = {f"{p.name}[{i}]": one for i, one in enumerate(value)} if p.role is SEQUENCE else {p.name: value}

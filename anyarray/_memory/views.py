@@ -130,7 +130,7 @@ class Repeated:
 class Strided:
     """Elements that strides reach, as a function of an ndarray gives them."""
 
-    __slots__ = ("_function", "_places", "is_read_only")
+    __slots__ = ("_function", "_places", "is_read_only", "may_repeat")
 
     is_reordered = True
 
@@ -138,6 +138,8 @@ class Strided:
         self._function = function
         self._places: Native = None
         self.is_read_only = is_read_only
+        self.may_repeat = True
+        """Whether an element may be there more than once, as in windows; known once the places are."""
 
     def read(self, home: Home, native: Native) -> Native:
         if type(native) is _ndarray:
@@ -149,7 +151,17 @@ class Strided:
     def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
         if self.is_read_only:
             raise read_only("setitem")
-        flat = home.setitem(home.reshape(native, (-1,)), self._places_in(home, native), value, False)
+        flat, places = home.reshape(native, (-1,)), self._places_in(home, native)
+        if self.may_repeat:  # what was changed is written last
+            places, value = home.reshape(places, (-1,)), home.reshape(value, (-1,))
+            before = home.getitem(flat, places)
+            is_nan = home.not_equal(value, value) if home.dtype(value).kind in "fc" else None
+            is_new = home.not_equal(value, before)
+            if is_nan is not None:
+                is_new = home.logical_and(is_new, home.logical_not(home.logical_and(is_nan, home.isnan(before))))
+            order = home.argsort(home.astype(is_new, home.backend.native_dtype("int8")), axis=-1)
+            places, value = home.take(places, order, axis=0), home.take(value, order, axis=0)
+        flat = home.setitem(flat, places, value, False)
         return home.reshape(flat, tuple(home.shape_of(native)))
 
     def _places_in(self, home: Home, native: Native) -> Native:
@@ -160,6 +172,7 @@ class Strided:
         if self._places is None:
             shape = tuple(home.shape_of(native))
             places = self._function(np.arange(math.prod(shape)).reshape(shape))
+            self.may_repeat = np.unique(places).size < places.size
             self._places = home.from_numpy(np.ascontiguousarray(places), home.backend.native_device)
         return self._places
 
@@ -461,6 +474,8 @@ def replace(array: Any, native: Native, *, is_own: bool = True) -> None:
         parent = view.parent
         is_sole = getattr(parent, "_second", None) is second_copies.OWN and ownership.is_sole_owner(parent)
         native = view.selection.write(parent._home, parent._native, native, is_sole)
+        if type(view.selection) is Strided and view.selection.may_repeat:
+            changes[-1] = (child, view.selection.read(parent._home, native))
         changes.append((parent, native))
         child, view = parent, view_of(parent)
     del child

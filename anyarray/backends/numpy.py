@@ -17,7 +17,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from anyarray._base import dtypes, extension, processor
+from anyarray._base import dtypes, extension, processor, sizes
 from anyarray._memory import alignment
 from anyarray.backends import _lapack, _masked, _ordering, _parts, _rows, _totals
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
@@ -982,7 +982,7 @@ def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
         raise TypeError("NumPy would take a float")
     else:
         repeats = dtypes.signed(repeats)
-    return np.repeat(x, repeats, axis)
+    return sizes.repeat(x, repeats, axis)
 
 
 def permute_dims(x: Native, /, axes: tuple[int, ...]) -> Native:

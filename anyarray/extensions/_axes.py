@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from anyarray._array.array import Array
+from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._call import dispatch
 from anyarray.standard import namespace as xp
@@ -45,6 +45,10 @@ def own_array(function: str, parameter: str, value: Any) -> Array:
         return value
     dispatch.as_array(function, parameter, value)
     return xp.asarray(value)
+
+
+Values: TypeAlias = Sequence[Any] | AnyArray | complex
+"""What is written: an array, a list or a Python number."""
 
 
 def array_of(function: str, parameter: str, value: Any) -> Array:

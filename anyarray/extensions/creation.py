@@ -216,11 +216,9 @@ class _Concatenator:
             axis, ndmin, trans1d = _directive(items.pop(0), axis, ndmin, trans1d)
         parts = [item if _are_numbers(item) and not isinstance(item, np.generic) else _part(item) for item in items]
         arrays = [one for one in parts if is_array(one)]
-        dtype = xp.result_type(*parts) if arrays else xp.asarray(parts).dtype
-        placed = [
-            _placed(xp.astype(one if is_array(one) else xp.asarray(one), dtype, copy=False), ndmin, trans1d)
-            for one in parts
-        ]
+        dtype = xp.result_type(*parts) if arrays else xp.asarray([type(one)() for one in parts]).dtype
+        cast = [xp.astype(one, dtype, copy=False) if is_array(one) else xp.asarray(one, dtype=dtype) for one in parts]
+        placed = [_placed(one, ndmin, trans1d) for one in cast]
         return xp.concat(placed, axis=axis)
 
 

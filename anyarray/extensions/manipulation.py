@@ -15,9 +15,18 @@ import numpy as np
 
 from anyarray._array import layout
 from anyarray._array.array import AnyArray, Array, Shape
-from anyarray._base import dtypes, errors
-from anyarray._call.dispatch import as_array, as_integer, as_python_integers, as_shape, composed, is_array, known_shape
-from anyarray.extensions._axes import array_of, axes_of, axis_of, own_array
+from anyarray._base import dtypes, errors, sizes
+from anyarray._call.dispatch import (
+    as_array,
+    as_integer,
+    as_python_integers,
+    as_shape,
+    as_written,
+    composed,
+    is_array,
+    known_shape,
+)
+from anyarray.extensions._axes import Values, array_of, axes_of, axis_of, own_array
 from anyarray.extensions.statistics import median
 from anyarray.standard import namespace as xp
 
@@ -481,7 +490,7 @@ def append(arr: AnyArray, values: AnyArray | complex, axis: int | None = None) -
     return xp.concat([first, more], axis=axis)
 
 
-def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int | None = None) -> Array:
+def insert(arr: AnyArray, obj: Positions, values: Values, axis: int | None = None) -> Array:
     """`arr` with `values` put in before the positions `obj` along `axis`.
 
     If `axis` is None, `arr` is flattened. `values` are cast to its dtype, and broadcast. Several positions are those
@@ -494,7 +503,7 @@ def insert(arr: AnyArray, obj: Positions, values: AnyArray | complex, axis: int 
     Source: NumPy 2.4, numpy.insert.
     """
     array, at = _along("insert", arr, axis)
-    return _insert(array, _on_host(obj), array_of("insert", "values", values), at)
+    return _insert(array, _on_host(obj), as_written("insert", "values", values, array.dtype), at)
 
 
 def _inserted(arr: AnyArray, obj: Any, values: AnyArray, axis: int) -> Array:
@@ -665,13 +674,17 @@ def trim_zeros(filt: AnyArray, trim: str = "fb", axis: int | Sequence[int] | Non
 
 
 def sliding_window_view(
-    x: AnyArray, window_shape: int | Sequence[int], axis: int | Sequence[int] | None = None
+    x: AnyArray,
+    window_shape: int | Sequence[int],
+    axis: int | Sequence[int] | None = None,
+    *,
+    writeable: bool = False,
 ) -> Array:
     """All windows of a shape: parts of `x` that are shifted by one element.
 
     `axis` names an axis for each length of `window_shape`; None means the axes in order. The result has the shape of
-    `x`, less the lengths of the window and plus 1, then `window_shape`. It is a view to be read, on CuPy and PyTorch a
-    copy.
+    `x`, less the lengths of the window and plus 1, then `window_shape`. It is a view, which can be written if
+    `writeable`; on CuPy and PyTorch a copy.
     Raises ValueError if a window is longer than its axis.
 
     >>> import anyarray as xp
@@ -709,7 +722,7 @@ def sliding_window_view(
         found = xp.moveaxis(xp.reshape(taken, shape), at + 1, -1)
     if is_view:
         windows_of = functools.partial(np.lib.stride_tricks.sliding_window_view, window_shape=lengths, axis=tuple(axes))
-        return layout.strided(whole, windows_of, found, is_read_only=True)  # type: ignore[no-any-return]  # an Array
+        return layout.strided(whole, windows_of, found, is_read_only=not writeable)  # type: ignore[no-any-return]  # an Array
     return found if lengths else own_array("sliding_window_view", "x", x)[...]
 
 
@@ -819,8 +832,14 @@ def pad(array: AnyArray, pad_width: Widths, mode: str | Callable[..., None] = "c
         raise errors.ArgumentValueError(
             f"pad: mode {mode!r} takes {option or 'no options'}, not {', '.join(sorted(kwargs.keys() - {option}))}"
         )
+    if not found.ndim:
+        return xp.asarray(found, copy=True)
+    if any(one >= sizes.LARGE for pair in widths for one in pair):
+        lengths = [n + sum(pair) for n, pair in zip(found.shape, widths, strict=True)]
+        sizes.refuse_overflow("pad", lengths, found.dtype.itemsize)
     if mode in ("constant", "empty"):
-        return _pad(found, widths, "constant", constant_values=kwargs.get("constant_values", 0))
+        values = _constants(kwargs.get("constant_values", 0), found)
+        return _pad(found, widths, "constant", constant_values=values)
     for at, pair in enumerate(widths):
         if any(pair) and known_shape(found)[at] == 0:
             raise errors.ArgumentValueError(
@@ -865,7 +884,7 @@ def _pairs_of_widths(pad_width: Any, ndim: int) -> tuple[tuple[int, int], ...]:
             rows[axis_of("pad", axis, ndim, "pad_width")] = pair if type(pair) is tuple else (pair, pair)
         pad_width = rows
     widths = np.asarray(pad_width)
-    if widths.dtype.kind not in "iu" and widths.size:
+    if widths.dtype.kind not in "iu":
         raise errors.ArgumentTypeError(f"pad: pad_width must hold integers, not {widths.dtype}")
     pairs = _pairs("pad_width", widths, ndim)
     if any(one < 0 for pair in pairs for one in pair):
@@ -884,6 +903,15 @@ def _pairs(parameter: str, given: Any, ndim: int) -> tuple[tuple[Any, Any], ...]
         raise errors.ArgumentValueError(
             f"pad: {parameter} must be a number, a pair, or a pair for each of {ndim} axes, not of shape {values.shape}"
         ) from error
+
+
+def _constants(given: Any, array: Array) -> Any:
+    """Constants for padding an array. Raises for NaN and infinities that an integer dtype cannot hold."""
+    if type(given) is not int and array.dtype.kind in "iu":
+        for one in itertools.chain.from_iterable(_pairs("constant_values", given, array.ndim)):
+            if type(one) is float and not math.isfinite(one):
+                dtypes.integer_within("pad", one, array.dtype)
+    return given
 
 
 def _constant_padding(
@@ -919,7 +947,8 @@ def _padded(array: Array, at: int, before: int, after: int, mode: str, options: 
         if kind not in ("even", "odd"):
             raise errors.ArgumentValueError(f"pad: reflect_type must be 'even' or 'odd', not {kind!r}")
         if kind == "odd" and length > 1:
-            return _mirrored(array, at, before, after, mode)
+            wide = xp.astype(array, xp.int64) if array.dtype.kind == "b" else array
+            return xp.astype(_mirrored(wide, at, before, after, mode), array.dtype, copy=False)
     if mode in ("edge", "reflect", "symmetric", "wrap"):
         places = np.pad(np.arange(length), (before, after), mode)  # type: ignore[call-overload]
         return xp.take(array, xp.asarray(places), axis=at)
@@ -972,14 +1001,12 @@ def _ramp(end: Any, edge: Array, width: int, at: int) -> Array:
 
 
 def _statistic(mode: str, part: Array, at: int) -> Array:
-    if mode == "maximum":
-        return xp.max(part, axis=at, keepdims=True)
-    if mode == "minimum":
-        return xp.min(part, axis=at, keepdims=True)
+    if mode in ("maximum", "minimum"):
+        return part.max(axis=at, keepdims=True) if mode == "maximum" else part.min(axis=at, keepdims=True)
     dtype = part.dtype
-    wide = xp.astype(part, xp.float64) if dtype.kind in "iu" else part
+    wide = xp.astype(part, xp.float64) if dtype.kind in "biu" else part
     found = (xp.mean if mode == "mean" else median)(wide, axis=at, keepdims=True)
-    return xp.astype(xp.round(found), dtype) if dtype.kind in "iu" else found
+    return xp.astype(xp.round(found) if dtype.kind in "iu" else found, dtype, copy=False)
 
 
 def _padded_by(
@@ -1014,12 +1041,17 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args
             f"apply_along_axis: arr must have a vector along axis {at}, but is of shape {array.shape}"
         )
     rows = xp.reshape(xp.moveaxis(array, at, -1), (math.prod(others), array.shape[at]))
-    results = [xp.asarray(func1d(row, *args, **kwargs)) for row in xp.unstack(rows)]
+    given = [func1d(row, *args, **kwargs) for row in xp.unstack(rows)]
+    space: Any = xp
+    try:
+        results: list[Any] = [xp.asarray(one) for one in given]
+    except errors.ArgumentTypeError:  # of text, objects or dates, NumPy makes an ndarray
+        space, results = np, [np.asarray(one) for one in given]
     first = results[0]
-    results = [one if one.dtype == first.dtype else xp.astype(one, first.dtype) for one in results]
-    found = xp.reshape(xp.stack(results), (*others, *first.shape))
+    results = [one if one.dtype == first.dtype else space.astype(one, first.dtype) for one in results]
+    found = space.reshape(space.stack(results), (*others, *first.shape))
     new = range(len(others), len(others) + first.ndim)
-    return xp.moveaxis(found, tuple(new), tuple(range(at, at + first.ndim)))
+    return space.moveaxis(found, tuple(new), tuple(range(at, at + first.ndim)))  # type: ignore[no-any-return]  # an Array
 
 
 def apply_over_axes(func: Callable[[Array, int], Array], a: AnyArray, axes: int | Sequence[int]) -> Array:
@@ -1066,7 +1098,7 @@ class vectorize:  # noqa: N801 - NumPy's name
 
     def __init__(
         self,
-        pyfunc: Callable[..., Any],
+        pyfunc: Any = np._NoValue,
         otypes: Any = None,
         doc: str | None = None,
         excluded: Any = None,
@@ -1074,12 +1106,22 @@ class vectorize:  # noqa: N801 - NumPy's name
         signature: str | None = None,
     ) -> None:
         self._on_host = np.vectorize(pyfunc, otypes, doc, excluded, cache, signature)
-        self.pyfunc = pyfunc
+        self._describe()
+
+    def _describe(self) -> None:
+        self.pyfunc: Any = self._on_host.pyfunc
         self.__doc__ = self._on_host.__doc__
-        self.__name__ = getattr(pyfunc, "__name__", type(self).__name__)
+        self.__name__ = getattr(self.pyfunc, "__name__", type(self).__name__)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """The results for all elements: an Array, or a tuple of some."""
+        """The results for all elements: an Array, or a tuple of some.
+
+        Without `pyfunc`, as in `@vectorize(otypes=[float])`, the first call takes the function.
+        """
+        if self.pyfunc is np._NoValue:
+            self._on_host(*args, **kwargs)
+            self._describe()
+            return self
         found = self._on_host(*map(_host, args), **{name: _host(value) for name, value in kwargs.items()})
         return tuple(map(_brought, found)) if isinstance(found, tuple) else _brought(found)
 

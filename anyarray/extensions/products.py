@@ -12,7 +12,7 @@ import numpy as np
 
 from anyarray._array import layout
 from anyarray._array.array import AnyArray, Array
-from anyarray._base import dtypes, errors
+from anyarray._base import dtypes, errors, sizes
 from anyarray._base.dtypes import DTypeLike
 from anyarray._call.dispatch import as_array, as_integer, composed, is_array, known_shape
 from anyarray.extensions._axes import axis_of
@@ -260,10 +260,9 @@ def diag(v: AnyArray, k: int = 0) -> Array:
     ndim = as_array("diag", "v", v).ndim
     if ndim not in (1, 2):
         raise errors.ArgumentValueError(f"diag: v must have 1 or 2 axes, not {ndim}")
-    return _matrix_of(v, k) if ndim == 1 else xp.linalg.diagonal(v, offset=k)
+    return diagflat(v, k) if ndim == 1 else xp.linalg.diagonal(v, offset=k)
 
 
-@composed(own="numpy jax cupy")
 def diagflat(v: AnyArray, k: int = 0) -> Array:
     """A matrix with the elements of `v`, flattened, as its diagonal `k`.
 
@@ -273,7 +272,10 @@ def diagflat(v: AnyArray, k: int = 0) -> Array:
 
     Source: NumPy 2.4, numpy.diagflat.
     """
-    return _matrix_of(xp.reshape(v, (-1,)), k)
+    flat = xp.reshape(v, (-1,))
+    if isinstance(k, int) and abs(k) >= sizes.LARGE:
+        sizes.refuse_overflow("diag", (flat.shape[0] + abs(k),) * 2, flat.dtype.itemsize)
+    return _matrix_of(flat, k)
 
 
 def _diagonal_matrix(v: AnyArray, k: int = 0) -> Array:
@@ -362,6 +364,8 @@ def einsum(*operands: AnyArray | str | Sequence[Any], optimize: Any = False) -> 
     Source: NumPy 2.4, numpy.einsum.
     """
     subscripts, arrays = _einsum_arguments("einsum", operands)
+    if type(optimize) is tuple and len(optimize) == 2 and isinstance(optimize[1], (int, float)):
+        optimize = np.einsum_path(subscripts, *map(_of_shape, arrays), optimize=optimize)[0]
     found = _einsum(arrays, subscripts=subscripts, optimize=tuple(optimize) if type(optimize) is list else optimize)
     if len(arrays) == 1 and found._home is arrays[0]._home and layout.may_be_strided(arrays[0]):
         axes, _, kept = subscripts.partition("->")

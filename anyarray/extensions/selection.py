@@ -18,9 +18,9 @@ from anyarray._array.flat import as_many
 from anyarray._array.methods import chosen
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import SCALARS, as_array, as_integer, as_shape, composed, is_array, wrap_owned
+from anyarray._call.dispatch import SCALARS, as_array, as_integer, as_shape, as_written, composed, is_array, wrap_owned
 from anyarray._choice import choice
-from anyarray.extensions._axes import array_of, axis_of, clearly, own_array
+from anyarray.extensions._axes import Values, array_of, axis_of, clearly, own_array
 from anyarray.standard import namespace as xp
 
 __all__ = [
@@ -52,9 +52,6 @@ __all__ = [
 
 Arrays: TypeAlias = Iterable[Any]
 """Arrays, lists and Python numbers, or the parts of one array along its first axis."""
-
-Values: TypeAlias = Sequence[Any] | AnyArray | complex
-"""What is written: an array, a list or a Python number."""
 
 Target: TypeAlias = Array | np.ndarray[Any, Any]
 """What is written to."""
@@ -250,10 +247,10 @@ def piecewise(x: AnyArray, condlist: Arrays, funclist: Sequence[Any], *args: Any
     for condition, function in zip(conditions, funclist, strict=True):
         if array.ndim == 0 or _is_traced(array, condition):
             values: Any = function(array, *args, **kw) if callable(function) else function
-            new = xp.astype(array_of("piecewise", "funclist", values), array.dtype)
+            new = xp.astype(as_written("piecewise", "funclist", values, array.dtype), array.dtype)
             found = xp.where(condition, new, found)
         elif not callable(function):
-            found[condition] = array_of("piecewise", "funclist", function)
+            found[condition] = function
         elif (chosen := array[condition]).size:
             values = function(chosen, *args, **kw)
             found[condition] = values
@@ -436,17 +433,18 @@ def put_along_axis(arr: Target, indices: AnyArray, values: Values, axis: int | N
     if _write_in_numpy(np.put_along_axis, arr, indices, values, axis):
         return
     target, at = _target("put_along_axis", "arr", arr), as_array("put_along_axis", "indices", indices)
+    new = as_written("put_along_axis", "values", values, dtypes.dtype(target.dtype))
     if at.dtype.kind not in "iu":
         raise errors.dtype_not_allowed("put_along_axis", "indices", "integer", at.dtype)
     ndim = 1 if axis is None else target.ndim
     if at.ndim != ndim:
         raise errors.ArgumentValueError(f"put_along_axis: indices must have {ndim} axes, not {at.ndim}")
     if axis is None:
-        put(arr, at, xp.broadcast_to(array_of("put_along_axis", "values", values), at.shape))
+        put(arr, at, xp.broadcast_to(new, at.shape))
         return
     along = axis_of("put_along_axis", axis, ndim)
     places = [xp.reshape(xp.arange(n), (-1, *[1] * (ndim - i - 1))) for i, n in enumerate(target.shape)]
-    arr[(*places[:along], at, *places[along + 1 :])] = array_of("put_along_axis", "values", values)
+    arr[(*places[:along], at, *places[along + 1 :])] = new
 
 
 def _target(function: str, parameter: str, value: Any) -> Any:
@@ -473,7 +471,7 @@ def _cast(function: str, parameter: str, value: Values, target: Any) -> Array:
 
     Raises TypeError for an array of a dtype that does not cast safely, as NumPy does; numbers and lists always cast.
     """
-    found = array_of(function, parameter, value)
+    found = as_written(function, parameter, value, dtypes.dtype(target.dtype))
     if hasattr(value, "shape") and found.ndim and not np.can_cast(found.dtype, np.dtype(target.dtype), "safe"):
         raise errors.ArgumentTypeError(
             f"{function}: {parameter} must have a dtype that casts safely to {target.dtype}, not {found.dtype}. "

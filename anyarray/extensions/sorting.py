@@ -80,6 +80,8 @@ def _lexsorted(keys: Sequence[AnyArray], axis: int = -1) -> Array:
     shapes = {known_shape(one) for one in keys}
     if len(shapes) > 1:
         raise errors.ArgumentValueError(f"lexsort: keys must be of one shape, not {' and '.join(map(str, shapes))}")
+    if not keys[0].shape:
+        return xp.zeros((), dtype=xp.int64)
     at = axis_of("lexsort", axis, len(keys[0].shape))
     first, *others = keys
     order = order_along(xp.asarray(first), at)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
+from anyarray._array import complex_order
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import DTypeLike
@@ -143,7 +144,7 @@ def _beside(function: str, a: Array, axis: int | Sequence[int] | None, weights: 
     return xp.broadcast_to(xp.expand_dims(xp.permute_dims(weights, tuple(order)), axis=others), a.shape)
 
 
-@composed(own="numpy cupy", reads_no_values=True, a="real floating-point")
+@composed(own="numpy cupy", reads_no_values=True, a="floating-point")
 def median(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The middle element in order, or the mean of the two middle ones.
 
@@ -179,11 +180,11 @@ def _middle(values: Array, number: int | Array) -> Array:
 
 def _median(function: str, a: AnyArray, axis: Axes, keepdims: bool) -> Array:
     axes = _axes(function, a, axis)
-    rows = _rows(xp.astype(a, a.dtype if xp.isdtype(a.dtype, "real floating") else xp.float64, copy=False), axes)
+    rows = _rows(xp.astype(a, a.dtype if a.dtype.kind in "fc" else xp.float64, copy=False), axes)
     if known_shape(rows)[-1] == 0:
         found = xp.mean(rows, axis=-1)
     else:
-        values = xp.sort(rows, axis=-1)
+        values = complex_order.sort(rows) if rows.dtype.kind == "c" else xp.sort(rows, axis=-1)
         last = values[..., -1]
         found = xp.where(xp.isnan(last), last, _middle(values, _length(rows)))
     return xp.expand_dims(found, axis=axes) if keepdims else found
@@ -614,6 +615,11 @@ def _quantile(
         if method != "inverted_cdf":
             raise errors.ArgumentValueError(f"{function}: weights need the method 'inverted_cdf', not {method!r}")
         weights = _beside(function, a, axis, weights)  # type: ignore[arg-type]  # a body gets Arrays
+        is_negative, is_useless = wrong_weights(a, weights, axes, leaves_nan_out)
+        if _is_certain(is_negative):
+            raise errors.ArgumentValueError(f"{function}: weights must be non-negative")
+        if _is_certain(is_useless):
+            raise errors.ArgumentValueError(f"{function}: weights must be finite, and not all zero along the axis")
     return quantile_of(a, parts, weights, axes, method, keepdims, leaves_nan_out, is_weak)
 
 
@@ -621,6 +627,22 @@ def _quantile(
 def has_no_part(q: AnyArray) -> Array:
     """Whether any of `q` is no part of 1."""
     return xp.any(xp.logical_not(xp.greater_equal(q, 0) & xp.less_equal(q, 1)))
+
+
+@composed(reads_no_values=True)
+def wrong_weights(a: AnyArray, weights: AnyArray, axes: tuple[int, ...], leaves_nan_out: bool) -> tuple[Array, Array]:
+    """Whether any weight is negative, and whether the sum along `axes` is 0 or not finite for any row.
+
+    If `leaves_nan_out` is True, the weights of NaN in `a` do not count.
+    """
+    wide = xp.astype(weights, xp.float64, copy=False)
+    total = wide
+    is_row: Any = True
+    if leaves_nan_out and a.dtype.kind == "f":
+        total = xp.where(xp.isnan(a), 0, wide)
+        is_row = xp.logical_not(xp.all(xp.isnan(a), axis=axes))
+    sums = xp.sum(total, axis=axes)
+    return xp.any(wide < 0), xp.any(xp.logical_not((sums > 0) & xp.isfinite(sums)) & is_row)
 
 
 @composed(reads_no_values=True)

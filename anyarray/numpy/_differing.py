@@ -17,9 +17,8 @@ import numpy as np
 import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
-from anyarray._base import dtypes, errors
+from anyarray._base import errors
 from anyarray._call.dispatch import unknown_length
-from anyarray._memory import views
 from anyarray.numpy import _options, _ufuncs
 from anyarray.numpy._entrance import (
     NUMBERS,
@@ -35,6 +34,7 @@ from anyarray.numpy._entrance import (
     or_in_numpy,
 )
 from anyarray.numpy._itself import values_of
+from anyarray.numpy._nditer import in_memory
 from anyarray.numpy._nditer import nditer as _nditer
 from anyarray.numpy._signatures import signature_of
 
@@ -42,8 +42,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 __all__ = [
     "allclose", "arange", "array", "array_equal", "array_equiv", "array_split", "asanyarray", "asarray",
-    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "broadcast", "choose", "clip", "copy",
-    "cross", "einsum", "einsum_path", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran",
+    "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "astype", "bincount", "broadcast", "choose", "clip",
+    "copy", "cross", "einsum", "einsum_path", "empty", "empty_like", "eye", "full", "full_like", "imag", "isfortran",
     "isscalar", "linspace", "may_share_memory", "meshgrid", "nanargmax", "nanargmin", "nanmax", "nanmin", "ndarray",
     "ndenumerate", "ndim", "nditer", "ones", "ones_like", "put_along_axis", "real", "require", "reshape", "select",
     "shape", "shares_memory", "size", "sort", "take_along_axis", "tile", "transpose", "ufunc", "where", "zeros",
@@ -157,9 +157,11 @@ def _numpys_own(value: Any, dtype: Any, ndmin: int = 0) -> Any:
     is_asked_for = value is None or hasattr(value, "__array__") or (isinstance(value, (list, tuple)) and value)
     if dtype is None and as_numpys_own(value) is None and not is_asked_for:
         raise
-    if dtype is not None and as_numpys_own(value) is None and not dtypes.is_numpys_dtype(dtype):
-        raise
-    return brought(np.array(values_of(value), dtype=dtype, ndmin=ndmin))
+    try:
+        return brought(np.array(values_of(value), dtype=dtype, ndmin=ndmin))
+    except TypeError:
+        pass
+    raise
 
 
 @as_numpy
@@ -223,6 +225,8 @@ def full(
     shape: Any, fill_value: Any, dtype: Any = None, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> Array:
     if isinstance(fill_value, (bool, int, float, complex)) and not isinstance(fill_value, np.generic):
+        if dtype is None and type(fill_value) is int and 2**63 <= fill_value < 2**64:
+            dtype = np.uint64
         return xp.full(shape, fill_value, dtype=dtype)
     value = asarray(fill_value, dtype=dtype)
     if type(value) is not Array:
@@ -408,18 +412,12 @@ def tile(A: Any, reps: Any) -> Array:
 
 @as_numpy
 def shares_memory(a: Any, b: Any, /, max_work: Any = -1) -> bool:
-    return bool(np.shares_memory(*_in_memory(a, b)))
+    return bool(np.shares_memory(*in_memory(a, b)))
 
 
 @as_numpy
 def may_share_memory(a: Any, b: Any, /, max_work: Any = 0) -> bool:
-    return bool(np.may_share_memory(*_in_memory(a, b)))
-
-
-def _in_memory(a: Any, b: Any) -> tuple[Any, Any]:
-    """Two ndarrays that overlap as writes to one array reach the other."""
-    found = views.layouts_of(a, b) if type(a) is type(b) is Array else None
-    return (np.asarray(a), np.asarray(b)) if found is None else found
+    return bool(np.may_share_memory(*in_memory(a, b)))
 
 
 @or_numpys
@@ -558,11 +556,16 @@ def take_along_axis(arr: Any, indices: Any, axis: int | None = -1) -> Array:
 @as_numpy
 def put_along_axis(arr: Any, indices: Any, values: Any, axis: int | None) -> None:
     array, at, along = _along("put_along_axis", arr, indices, axis)
-    new = values if type(values) in (bool, int, float, complex) else as_array(values)
     if axis is None:
-        arr.flat[at] = new
+        arr.flat[at] = values
     else:
-        xp.put_along_axis(array, at, new, along)
+        xp.put_along_axis(array, at, values, along)
+
+
+@or_numpys
+def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Array:
+    counted = xp.asarray(x, dtype=xp.int64) if isinstance(x, (list, tuple)) and not x else as_array(x)
+    return xp.bincount(counted, as_array(weights), minlength=minlength)
 
 
 @or_numpys

@@ -10,7 +10,7 @@ import numpy as np
 
 import anyarray as xp
 from anyarray._array.array import Array
-from anyarray._base import errors
+from anyarray._base import errors, sizes
 from anyarray._base.other_names import ALIASES
 from anyarray.numpy._entrance import (
     NUMBERS,
@@ -58,7 +58,8 @@ def find(chapter: str, name: str) -> Any:
 
 def of_method(name: str, theirs: Any) -> Callable[..., Any]:
     """The method of an Array, as a function of it."""
-    method = getattr(Array, _SPELLINGS.get(name, name))
+    method, documented = getattr(Array, _SPELLINGS.get(name, name)), theirs
+    theirs = sizes.CHECKED.get(name, theirs)
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
         if type(a) is Array:
@@ -75,7 +76,7 @@ def of_method(name: str, theirs: Any) -> Callable[..., Any]:
         x = as_array(a)
         return method(x, *args, **kwargs) if type(x) is Array else in_numpy(theirs, (x, *args), kwargs)
 
-    dressed(function, name, theirs, signature_of(theirs))
+    dressed(function, name, documented, signature_of(documented))
     ours = ours_of("", _SPELLINGS.get(name, name))
     return at_once(function, theirs, ours if ours is not None and is_as_theirs(name, theirs, ours) else None)
 

@@ -29,6 +29,7 @@ from anyarray._call.by_position import takes_by_position
 from anyarray._call.declaration import declare
 from anyarray._call.dispatch import dispatch
 from anyarray._choice import choice
+from anyarray._memory import devices
 from anyarray._registry.registry import Backend
 
 __all__ = [
@@ -362,4 +363,5 @@ def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: B
         raise errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)
     home = choice.chosen_home(device)
     place = home.backend.native_device
-    return _dispatch.wrap_aligned(getattr(home, name)(n, d=d, dtype=home.backend.dtype_for(wanted), device=place), home)
+    made = devices.tried(name, getattr(home, name), n, d=d, dtype=home.backend.dtype_for(wanted), device=place)
+    return _dispatch.wrap_aligned(made, home)

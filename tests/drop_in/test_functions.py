@@ -728,6 +728,47 @@ x = it.operands[2]
 """,
     "rows": "x = [one.tolist() for one in np.nditer(m[:, :2], flags=['external_loop'])]",
     "another dtype": "x = [one.dtype == float for one in np.nditer(m, op_dtypes=[float], flags=['buffered'])]",
+    "a total": """
+x = np.array(0)
+for a, b in np.nditer([m, x], flags=["reduce_ok"], op_flags=[["readonly"], ["readwrite"]]):
+    b[...] += a
+""",
+    "totals of rows": """
+x = np.zeros(2)
+for a, b in np.nditer([m, x[:, None]], flags=["reduce_ok"], op_flags=[["readonly"], ["readwrite"]]):
+    b[...] += a
+""",
+    "a vector of all": "x = [one.tolist() for one in np.nditer(m.T[:, ::-1], flags=['external_loop'])]",
+    "a vector in another order": "x = [one.tolist() for one in np.nditer(m, flags=['external_loop'], order='F')]",
+    "buffers": "x = [a.tolist() for a in np.nditer(m, flags=['external_loop', 'buffered'], order='F', buffersize=4)]",
+    "writing vectors": """
+for one in np.nditer(m[:, ::-1], flags=["external_loop"], op_flags=["readwrite"]):
+    one[...] = one * 2
+x = m
+""",
+    "an index that is set": """
+it = np.nditer(m.T, flags=["multi_index"])
+it.multi_index = (1, 1)
+x = [int(it[0]), it.iterindex, it.iternext(), it.multi_index]
+""",
+    "an axis removed": """
+it = np.nditer([m, v], flags=["multi_index"])
+it.remove_axis(1)
+x = [it.shape, it.itersize, [(int(a), float(b)) for a, b in it]]
+""",
+    "overlapping memory": """
+with np.nditer([v[:-1], v[1:]], flags=["copy_if_overlap"], op_flags=[["readonly"], ["writeonly"]]) as it:
+    for a, b in it:
+        b[...] = a
+x = v
+""",
+    "an axis removed, then vectors": """
+it = np.nditer(m, flags=["multi_index"])
+it.remove_axis(0)
+it.remove_multi_index()
+it.enable_external_loop()
+x = [one.tolist() for one in it]
+""",
 }
 
 
@@ -753,10 +794,32 @@ def test_nditer_writes_on_every_backend(backend: Any) -> None:
             next(np.nditer(x))[...] = 1
 
 
-def test_nditer_refuses_what_concerns_memory() -> None:
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"flags": ["ranged"]}, ValueError, r"^nditer: flags must be of .* Iterate over values in NumPy"),
+        ({"op_flags": ["nope"]}, ValueError, r"^nditer: op_flags must be of aligned, .* not \['nope'\]$"),
+        ({"op_dtypes": [int]}, TypeError, r"^nditer: op is float64 and becomes int64 only in a copy\. Pass flags="),
+        (
+            {"op_flags": [["readonly"], ["readwrite"]], "op": 2}, ValueError,
+            r"^nditer: op of shape \(1,\) is written at each element of \(3,\), which is a reduction\. Pass flags=",
+        ),
+        (
+            {"op_flags": [["readonly"], ["readonly", "no_broadcast"]], "op": 2}, ValueError,
+            r"^nditer: op of shape \(1,\) must not broadcast to \(3,\), as its op_flags hold 'no_broadcast'$",
+        ),
+    ],
+)  # fmt: skip
+def test_nditer_refuses_what_numpy_refuses(options: dict[str, Any], error: type[Exception], message: str) -> None:
     np: Any = anyarray.numpy
-    with pytest.raises(ValueError, match=r"^nditer: flags must be of .* Iterate over values in NumPy"):
-        np.nditer(np.ones(3), flags=["ranged"])
+    given = dict(options)
+    count = given.pop("op", 1)
+    with pytest.raises(error, match=message):
+        np.nditer([np.ones(3), np.ones(1)][:count], **given)
+    if "flags" in given:  # which NumPy takes
+        return
+    with pytest.raises(error):
+        numpy.nditer([numpy.ones(3), numpy.ones(1)][:count], **given)
 
 
 def test_an_array_of_an_object_whose_array_method_gives_an_array() -> None:

@@ -15,12 +15,27 @@ errors. Repeated here:
 #include "recording.h"
 #include "scalars.h"
 
+/* The number of axes that a basic key selects of `ndim`; NPY_MAXDIMS for a key that holds arrays. */
+static int
+selected_axes(PyObject *key, int ndim)
+{
+    int is_tuple = PyTuple_Check(key);
+    for (Py_ssize_t i = 0, n = is_tuple ? PyTuple_GET_SIZE(key) : 1; i < n; i++) {
+        PyObject *entry = is_tuple ? PyTuple_GET_ITEM(key, i) : key;
+        if (PyArray_Check(entry) || PyBool_Check(entry)) {
+            return NPY_MAXDIMS;
+        }
+        ndim += entry == Py_None ? 1 : PyIndex_Check(entry) ? -1 : 0;
+    }
+    return ndim;
+}
+
 /* What is written to an ndarray: a Python scalar, a list or a tuple of numbers, or a scalar or an ndarray of NumPy, of the
 same home if it is an Array's. Its dtype is the same, or NumPy casts it safely.
 
 A new reference; NULL without an exception if Python must look at the value. */
 static PyObject *
-native_value(PyObject *value, PyArrayObject *to, PyObject *home)
+native_value(PyObject *value, PyArrayObject *to, PyObject *key, PyObject *home)
 {
     int typenum = PyArray_TYPE(to), own;
     if (is_python_scalar(value)) {
@@ -28,7 +43,10 @@ native_value(PyObject *value, PyArrayObject *to, PyObject *home)
     }
     if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) { /* as of x[i] = a, b */
         PyObject *array = home == config.numpy_home ? array_of_nest(value, NULL) : NULL;
-        PyObject *numbers = array == NULL ? NULL : native_value(array, to, home);
+        PyObject *nested = array == NULL ? NULL : native_of(array);
+        int ndim = nested != NULL && PyArray_CheckExact(nested) ? PyArray_NDIM((PyArrayObject *)nested) : NPY_MAXDIMS;
+        int is_fit = ndim <= selected_axes(key, PyArray_NDIM(to));
+        PyObject *numbers = is_fit ? native_value(array, to, key, home) : NULL;
         Py_XDECREF(array);
         return numbers;
     }
@@ -106,7 +124,7 @@ fast_setitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
         return NULL;
     }
     Py_INCREF(native); /* allocating may run any code, which may give the Array another native array */
-    PyObject *value = native_value(args[2], (PyArrayObject *)native, home);
+    PyObject *value = native_value(args[2], (PyArrayObject *)native, key, home);
     int is_fit = value != NULL && is_writable(native) && native_of(args[0]) == native;
     int is_free = !is_fit || compute_readers(native, NULL); /* a warning that they raise is not raised again */
     int failed = !is_fit || !is_free || PyObject_SetItem(native, key, value) < 0;

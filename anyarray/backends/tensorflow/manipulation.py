@@ -16,7 +16,7 @@ from typing import Final
 
 import numpy as np
 
-from anyarray._base import dtypes, errors
+from anyarray._base import dtypes, errors, sizes
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -363,6 +363,8 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
     if not isinstance(repeats, int):
         if kind_of(repeats) not in "iu":
             raise TypeError("bools and floats would be taken for counts")
+        if hasattr(repeats, "numpy"):  # not in a trace
+            sizes.refuse_counts(shape, repeats.numpy(), axis, x.dtype.size)  # TensorFlow does not check it
         return _gather(x, _repeated_positions(repeats, x, axis), constant(axis))
     if repeats < 0:
         raise ValueError(f"repeat: repeats must not be negative, not {repeats}")

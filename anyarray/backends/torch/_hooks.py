@@ -388,8 +388,11 @@ def is_leak(error: BaseException) -> bool:
     )
 
 
-_OUT_OF_MEMORY: Final = ("not enough memory", "can't allocate memory")
-"""What PyTorch says of host memory, on Windows and elsewhere."""
+_OUT_OF_MEMORY: Final = (
+    "not enough memory", "can't allocate memory",
+    "Storage size calculation overflowed", "integer multiplication overflow", "cannot be represented as a SymInt",
+)  # fmt: skip
+"""What PyTorch says of host memory, on Windows and elsewhere, and of sizes that overflow."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:

@@ -315,6 +315,8 @@ def written(x: Native, key: Any, value: Any, /) -> bool:
     if type(value) is _Tensor:
         if value.dtype is not x.dtype or value.requires_grad or _may_overlap(x, value):
             return False
+        if value.ndim and x.ndim == (kind is int or (kind is tuple and [*map(type, key)].count(int))):
+            return False  # an element takes no sequence
     elif x.dtype not in _TAKES.get(type(value), ()):
         return False
     try:

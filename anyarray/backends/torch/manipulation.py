@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 import torch
 
+from anyarray._base import sizes
 from anyarray.backends.torch._hooks import is_replaced, layout_of
 from anyarray.backends.torch._kernel import (
     KIND,
@@ -166,6 +167,8 @@ def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> N
     counts = indices(repeats)
     if counts.ndim > 1:
         raise ValueError("repeats must have at most one axis")
+    if type(counts) is torch.Tensor and counts.device.type == "cpu" and not is_replaced(counts):
+        sizes.refuse_counts(x.shape, counts.numpy(), axis, x.itemsize)  # PyTorch does not check it
     return torch.repeat_interleave(x, counts.expand(x.shape[axis]) if counts.numel() == 1 else counts, axis)
 
 
