@@ -117,7 +117,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
             return brought(theirs(*operands, *args[count:], **kwargs))
         if any(isinstance(one, np.ndarray) and dtypes.is_numpys_own(one) for one in (*operands, *others)):
             return in_numpy(theirs, args, kwargs)
-        options = {**kwargs} if where is None or type(where) is bool else {**kwargs, "where": as_array(where)}
+        options = {**kwargs} if where is None or where is True else {**kwargs, "where": as_array(where)}
         if method == "reduceat":
             args, options = (
                 (*args[:1], *map(_listed, args[1:2]), *args[2:]),
@@ -128,7 +128,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
                 return self._at(*args, **kwargs)
             _check(theirs, (*operands, *args[count:]), options, keeps_lengths=method == "reduceat")
             if is_call and args[count:]:
-                options["out"] = out
+                options["out"] = (*out, *(None,) * (self.nargs - len(args)))
             if is_call or method == "outer":
                 return getattr(self, "_outer" if method == "outer" else "_computed")(operands, **options)
             return getattr(self, f"_{method}")(as_array(operands[0]), *args[count:], **options)
@@ -201,6 +201,8 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
     def _in_loop(self, x: Array, dtype: Any, out: Any) -> Array:
         """An array in the dtype in which NumPy reduces it."""
         (to,) = out if isinstance(out, tuple) else (out,)
+        if self.__name__ == "ldexp":  # whose operands differ in dtype
+            raise _OnlyNumPyHas
         if dtype is not None:
             return _cast(x, *_known([np.dtype(dtype)]))
         if to is None and self.__name__ in _ACCUMULATIONS and x.dtype.kind in "biu":
@@ -293,7 +295,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
             ends = [*starts[1:], x.shape[0]]
             parts = [
                 self._reduced(x[start:end], (0,)) if start < end else x[start]
-                for start, end in zip(starts, ends, strict=True)
+                for start, end in zip(starts, ends, strict=False)
             ]
             found = xp.moveaxis(xp.stack(parts, axis=0) if parts else x[:0], 0, axis)
         return _written(out, found)
@@ -308,14 +310,15 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         if a.device.library == "numpy" and not a._home.is_traced(a._native):
             self._theirs.at(np.asarray(a), *map(values_of, (indices, *others)))
             return
+        operands = [one if type(one) in _SCALARS else as_array(one) for one in others]
+        kinds = [one if type(one) in _SCALARS else np.zeros((), _numpys(one.dtype)) for one in operands]
+        _check(self._theirs.at, (np.zeros(1, _numpys(a.dtype)), [0], *kinds), {})
         keys = indices if isinstance(indices, tuple) else (indices,)
         is_traced = any(type(one) is Array and one._home.is_traced(one._native) for one in keys)
         if is_traced:
             flat: Any = xp.reshape(xp.arange(a.size), a.shape)[indices]
         else:
             flat = np.arange(a.size).reshape(a.shape)[values_of(indices)]
-        operands = [one if type(one) in _SCALARS else as_array(one) for one in others]
-        _check(self._theirs.at, (xp.zeros(1, dtype=a.dtype), np.zeros(flat.shape, int), *operands), {})
         values = [xp.reshape(xp.broadcast_to(_beside(one, a), flat.shape), (-1,)) for one in operands]
         whole, is_sum = xp.reshape(a, (-1,)), values and self.__name__ in ("add", "subtract")
         if is_sum and a.dtype.kind in "iuf" and (is_traced or flat.size > _MANY):
@@ -405,9 +408,11 @@ def _known(loop: Sequence[np.dtype[Any]]) -> Sequence[DType]:
 
 
 def _cast(value: Any, dtype: DType) -> Array:
-    """An array in a dtype; of complex numbers the real parts, where it is real."""
+    """An array in a dtype, cast as NumPy does by the rule "unsafe"."""
     x = as_array(value)
-    return xp.astype(xp.real(x) if x.dtype.kind == "c" and dtype.kind != "c" else x, dtype)
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        return x != 0 if dtype.kind == "b" else xp.astype(xp.real(x), dtype)
+    return xp.astype(x, dtype)
 
 
 def _beside(value: Any, array: Array) -> Array:
@@ -448,7 +453,7 @@ class _OfOne(ufunc):
                 array = as_array(x)
                 if type(array) is Array:
                     return self._ours(array)
-        elif type(x) is Array:
+        elif type(x) is Array and self.nout == 1:
             out = _out_alone(args, kwargs)
             if out is not None:
                 return self._into(out, (x,))
@@ -469,7 +474,7 @@ class _OfTwo(ufunc):
                 a, b = (as_array(x) if type(x) in _NESTS else x for x in (x1, x2))
                 if (type(a) is Array and type(b) in _DIRECT) or (type(b) is Array and type(a) in _SCALARS):
                     return self._ours(a, b)
-        elif type(x1) in _DIRECT and type(x2) in _DIRECT and not (type(x1) in _SCALARS and type(x2) in _SCALARS):
+        elif self.nout == 1 and type(x1) in _DIRECT and type(x2) in _DIRECT and not (type(x1) in _SCALARS and type(x2) in _SCALARS):
             out = _out_alone(args, kwargs)
             if out is not None:
                 return self._into(out, (x1, x2))
@@ -484,16 +489,46 @@ def _out_alone(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Array | None:
 
 def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
     """The universal function of that name, which computes `ours`."""
-    first = None if name.startswith("logical_") or name == "reciprocal" else ours
-    if name == "reciprocal":
-        ours = functools.partial(_of_integers, ours)
+    first = None if name.startswith("logical_") or name in _RESOLVED else ours
     if name.startswith("logical_"):
         ours = functools.partial(_of_truths, ours)
+    if name == "reciprocal":
+        ours = functools.partial(_of_integers, ours)
     if name in ("fmax", "fmin", "maximum", "minimum"):
         ours = _of_ordered(ours, name)
     if name in ("less", "less_equal", "greater", "greater_equal"):
         ours = _comparing(ours, name)
-    return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours, first)
+    return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, _in_loop_of(theirs, ours, name in _RESOLVED), first)
+
+
+_RESOLVED: Final = frozenset({"deg2rad", "degrees", "ldexp", "rad2deg", "radians", "reciprocal", "spacing"})
+"""Functions of ours that promote otherwise than NumPy's."""
+
+
+def _in_loop_of(theirs: Any, ours: Callable[..., Any], is_resolved: bool) -> Callable[..., Any]:
+    """The function in the dtypes of NumPy's loop for the operands, where it is `is_resolved` or refuses theirs."""
+
+    def function(*operands: Any) -> Any:
+        refusal = None
+        if not is_resolved:
+            try:
+                return ours(*operands)
+            except errors.ArgumentTypeError as error:
+                refusal = error
+        arrays = [as_array(one) for one in operands]
+        try:
+            kinds = [_numpys(one.dtype) for one in arrays]
+            loop = _known(theirs.resolve_dtypes((*kinds, *(None,) * theirs.nout)))
+        except (TypeError, _OnlyNumPyHas):
+            raise refusal or errors.ArgumentTypeError(
+                f"{theirs.__name__}: has no loop for the dtypes {', '.join(str(one.dtype) for one in arrays)}"
+            ) from None
+        if refusal is not None and all(one.dtype is to for one, to in zip(arrays, loop, strict=False)):
+            raise refusal
+        is_half = any(one.dtype.name == "bfloat16" for one in arrays)
+        return ours(*arrays if is_half else [_cast(one, to) for one, to in zip(arrays, loop, strict=False)])
+
+    return function
 
 
 def _of_truths(ours: Callable[..., Any], *operands: Any) -> Any:
@@ -501,13 +536,9 @@ def _of_truths(ours: Callable[..., Any], *operands: Any) -> Any:
     return ours(*[one if one.dtype.kind == "b" else one != 0 for one in map(as_array, operands)])
 
 
-def _of_integers(ours: Callable[..., Any], x: Any, /) -> Any:
+def _of_integers(ours: Callable[..., Any], x: Array, /) -> Any:
     """The reciprocal, which is an integer of integers, cut off."""
-    x = as_array(x)
-    if x.dtype.kind not in "biu":
-        return ours(x)
-    x = xp.astype(x, xp.int8) if x.dtype.kind == "b" else x
-    return xp.where(xp.abs(x) == 1, x, xp.zeros((), dtype=x.dtype))
+    return xp.where(xp.abs(x) == 1, x, xp.zeros((), dtype=x.dtype)) if x.dtype.kind in "iu" else ours(x)
 
 
 def _of_ordered(ours: Callable[..., Any], name: str) -> Callable[..., Any]:
