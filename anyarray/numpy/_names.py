@@ -10,7 +10,6 @@ import numpy as np
 
 import anyarray as xp
 from anyarray._array.array import Array
-from anyarray._base import errors
 from anyarray._base.other_names import ALIASES
 from anyarray.numpy._entrance import (
     NUMBERS,
@@ -61,17 +60,12 @@ def of_method(name: str, theirs: Any) -> Callable[..., Any]:
     method = getattr(Array, _SPELLINGS.get(name, name))
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if decides(a) or any(map(decides, args)):
+            return in_numpy(theirs, (a, *args), kwargs)
         if type(a) is Array:
-            try:
-                return method(a, *args, **kwargs)
-            except errors.ArgumentTypeError:
-                if any(map(decides, args)):
-                    return in_numpy(theirs, (a, *args), kwargs)
-                raise
+            return method(a, *args, **kwargs)
         if isinstance(a, NUMBERS):
             return brought(theirs(a, *args, **kwargs))
-        if decides(a):
-            return in_numpy(theirs, (a, *args), kwargs)
         x = as_array(a)
         return method(x, *args, **kwargs) if type(x) is Array else in_numpy(theirs, (x, *args), kwargs)
 

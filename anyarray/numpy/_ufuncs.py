@@ -474,7 +474,12 @@ class _OfTwo(ufunc):
                 a, b = (as_array(x) if type(x) in _NESTS else x for x in (x1, x2))
                 if (type(a) is Array and type(b) in _DIRECT) or (type(b) is Array and type(a) in _SCALARS):
                     return self._ours(a, b)
-        elif self.nout == 1 and type(x1) in _DIRECT and type(x2) in _DIRECT and not (type(x1) in _SCALARS and type(x2) in _SCALARS):
+        elif (
+            self.nout == 1
+            and type(x1) in _DIRECT
+            and type(x2) in _DIRECT
+            and not (type(x1) in _SCALARS and type(x2) in _SCALARS)
+        ):
             out = _out_alone(args, kwargs)
             if out is not None:
                 return self._into(out, (x1, x2))
@@ -501,7 +506,9 @@ def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
     return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, _in_loop_of(theirs, ours, name in _RESOLVED), first)
 
 
-_RESOLVED: Final = frozenset({"deg2rad", "degrees", "ldexp", "rad2deg", "radians", "reciprocal", "spacing"})
+_RESOLVED: Final = frozenset(
+    {"bitwise_count", "deg2rad", "degrees", "ldexp", "rad2deg", "radians", "reciprocal", "spacing"}
+)
 """Functions of ours that promote otherwise than NumPy's."""
 
 
