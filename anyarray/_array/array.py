@@ -1078,8 +1078,11 @@ def _value_to_write(value: Any) -> Any:
 
     Lists and tuples are converted by `np.asarray`.
     """
-    if isinstance(value, (list, tuple, range, int, float, complex)) or dispatch.is_converted(type(value)):
-        value = value if registry.backend_of_native(value) is not None else np.asarray(value)
+    is_plain = isinstance(value, (list, tuple, range, int, float, complex))
+    if is_plain or (
+        hasattr(type(value), "__array__") and registry.backend_of_native(value) is None and not dispatch.decides(value)
+    ):
+        value = np.asarray(value)
     return dispatch.as_array("setitem", "value", value)
 
 

@@ -719,9 +719,10 @@ def _class_decides(kind: type) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def is_converted(kind: type) -> bool:
-    """Whether operators take objects of an unknown class by `__array__` alone, as those of ndarrays do."""
-    others = ("__array_namespace__", "__array_priority__", "__array_ufunc__", "__dlpack__")
-    return hasattr(kind, "__array__") and not any(hasattr(kind, one) for one in others)
+    """Whether operators take objects of an unknown class by `__array__`: it has no operators of its own."""
+    others = ("__add__", "__array_namespace__", "__array_priority__", "__array_ufunc__", "__dlpack__")
+    has_others = any(hasattr(kind, one) for one in others) or kind.__eq__ is not object.__eq__
+    return hasattr(kind, "__array__") and not has_others
 
 
 def _array_of_sequence(function: str, value: Sequence[Any]) -> Any:

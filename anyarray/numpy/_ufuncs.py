@@ -352,9 +352,9 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         if values.dtype.kind == "f":
             total = sums(values)
         else:  # sums of halves are exact in float64
-            low = xp.astype(values & 0xFFFFFFFF, xp.int64)
-            high = xp.astype(xp.astype(values, xp.int64) >> 32, xp.int64)
-            total = xp.astype(sums(low), xp.int64) + (xp.astype(sums(high), xp.int64) << 32)
+            wide = xp.astype(values, xp.int64)
+            low, high = (xp.astype(sums(one), xp.int64) for one in (wide & 0xFFFFFFFF, wide >> 32))
+            total = low + (high << 32)
         is_chosen = counted.bincount(places, length=whole.size) > 0
         return xp.where(is_chosen, _cast(self._ours(whole, total), whole.dtype), whole)
 

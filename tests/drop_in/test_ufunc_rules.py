@@ -157,3 +157,116 @@ def test_a_ufunc_follows_numpys_rules(method: str, backend: xp.Backend, request:
                 if found is not None:
                     faults.append(f"{case}: {found}")
     assert not faults, f"{backend}: {len(faults)} differ from NumPy:\n" + "\n".join(faults[:40])
+
+
+class Recorder:
+    """An operand that answers each ufunc, and each function, by what it was asked."""
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return ufunc.__name__, method, [type(one) is Recorder for one in inputs]
+
+
+class Labelled:
+    def __array_function__(self, function: Any, types: Any, args: Any, options: Any) -> Any:
+        return function.__name__
+
+
+class Silent:
+    __array_ufunc__ = None
+
+    def __radd__(self, other: Any) -> str:
+        return "added"
+
+
+class Declining:
+    def __array_ufunc__(self, *args: Any, **options: Any) -> Any:
+        return NotImplemented
+
+
+class Convertible:
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return numpy.asarray([1.0, 2.0])
+
+
+class Derived(numpy.ndarray[Any, Any]):
+    pass
+
+
+ASKED: Final = """
+x * u; u * x; x - u; u - x; x < u; u <= x; x == u; x @ u; divmod(x, u); x**u; np.add(x, u); np.exp(u); np.divmod(u, 2)
+np.add.reduce(u); np.add.accumulate(u); np.add.reduceat(u, [0]); np.add.outer(x, u); np.add.outer(u, x)
+np.add.at(u, [0], 1); np.add.at(x, [0], u); np.add(1, 2, out=u); np.add(x, 1, where=u); np.exp(x, out=(u,))
+x + s; np.add(x, s); x.__iadd__(s); x + d; np.exp(d); np.add(x, d); x.__iadd__(d)
+x + a; a + x; x - a; x == a; x < a; x.__iadd__(a); x.__setitem__(..., a); np.add(x, a); np.exp(a); np.add.reduce(a)
+x + range(2); range(2) - x; x == range(2); np.add(range(2), x); np.add.reduce(range(4)); x.__isub__(range(2))
+np.sin(q); x + q; q + x; x - q; x == q; x.__iadd__(q); np.multiply(q, 2, out=x); np.add.reduce(q[None]); q.copy()
+np.add.outer(q, x); np.cumsum(q); np.sort(q); np.zeros_like(q); np.full_like(q, 3); np.asanyarray(q); np.asarray(q)
+np.array(q); np.concatenate([q, q]); np.stack([x, q]); np.where(q > 1, q, 0); np.dot(x, q); np.clip(q, 0, 1)
+np.mean(q[None], axis=0); np.reshape(q, (2, 1)); np.ravel(q); np.tile(q, 2); np.linalg.norm(q); np.median(q)
+np.concatenate([f, f]); np.sum(f); np.mean(f); np.sort(f); np.where(f, 1, 2); np.dot(x, f); np.stack([x, f])
+np.reshape(f, 2); np.clip(f, 0, 1); np.cumsum(f); np.median(f); np.linalg.norm(f); np.fft.fft(f); np.tile(f, 2)
+np.zeros_like(f); np.argsort(f); np.unique(f); np.histogram(f); np.allclose(f, 1); np.shape(f); np.transpose(f)
+np.max(f); np.std(f); np.any(f); np.take(f, 0); np.nanmax(f); np.broadcast_to(f, 2); np.round(f); np.pad(f, 1)
+"""
+
+
+def answered(np: Any, expression: str) -> Any:
+    """The result of an expression, and the array that it may have written, or the kind of its error."""
+    x = np.asarray([1.0, 3.0])
+    names = {"u": Recorder(), "s": Silent(), "d": Declining(), "a": Convertible(), "f": Labelled()}
+    try:
+        result = eval(expression, {"np": np, "x": x, "q": numpy.asarray([1.0, 2.0]).view(Derived), **names})
+    except TypeError:
+        return TypeError
+    return plain(result), x.tolist()
+
+
+def plain(value: Any) -> Any:
+    """A value with lists in the place of arrays, beside the class of those of others."""
+    if isinstance(value, (xp.Array, numpy.ndarray, numpy.generic)):
+        return isinstance(value, Derived), numpy.asarray(value).tolist()
+    return tuple(map(plain, value)) if isinstance(value, tuple) else value
+
+
+def test_classes_of_others_decide_where_numpy_asks_them(backend: xp.Backend) -> None:
+    expressions = [one.strip() for one in ASKED.replace("\n", ";").split(";") if one.strip()]
+    expected = {one: answered(numpy, one) for one in expressions}
+    assert {one: answered(anyarray.numpy, one) for one in expressions} == expected
+
+
+def test_an_operator_beside_a_class_derived_from_ours_keeps_it(backend: xp.Backend) -> None:
+    np: Any = anyarray.numpy
+
+    class Measured(np.ndarray):  # type: ignore[misc]  # as a program for NumPy has it
+        pass
+
+    k, x = np.asarray([1.0, 2.0]).view(Measured), np.ones(2)
+    for one in (x + k, k + x, x * k, np.add(x, k), np.sort(k)):
+        assert type(one) is Measured
+
+
+def test_complex_numbers_of_recorded_calls_are_in_numpys_order() -> None:
+    values = numpy.arange(40_000) * (1 + 1j)
+    c = anyarray.numpy.asarray(values) * 2
+    for name in ("less", "less_equal", "greater", "greater_equal", "maximum", "minimum", "fmax", "fmin"):
+        found = getattr(anyarray.numpy, name)(c, c[::-1] * 1)
+        numpy.testing.assert_array_equal(numpy.asarray(found), getattr(numpy, name)(values * 2, values[::-1] * 2))
+
+
+@pytest.mark.needs("traces")
+def test_at_adds_inside_a_trace(framework: str) -> None:
+    np: Any = anyarray.numpy
+
+    def added(x: Any, at: Any) -> Any:
+        sums, largest, counts = np.zeros(4), np.zeros((2, 2)), np.zeros(3, dtype=np.int32)
+        np.add.at(sums, [0, 0, 1], x)
+        np.subtract.at(sums, at, x)
+        np.maximum.at(largest, ([0, 0, 1], [1, 1, 0]), x)
+        np.add.at(counts, at, np.astype(x, np.int32) - 2)
+        return sums, largest, counts
+
+    with xp.backend(framework):
+        found = xp.jit(added)(np.asarray([1.0, 2.0, 4.0]), np.asarray([2, 1, 2]))
+        assert [one.tolist() for one in found] == [[3, 2, -5, 0], [[0, 2], [4, 0]], [0, 0, 1]]
+        with pytest.raises(TypeError, match=r"^maximum.at: indices must be known inside jit, grad and vmap"):
+            xp.jit(lambda at: np.maximum.at(np.zeros(3), at, 1.0))(np.asarray([0, 1]))
