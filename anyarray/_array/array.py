@@ -864,7 +864,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     def __divmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
         if dispatch.decides(other):
-            return np.divmod(self, other)  # type: ignore[call-overload, no-any-return]  # as its class decides
+            decided: Any = np.divmod
+            return decided(self, other)  # type: ignore[no-any-return]  # as its class decides
         return self // other, self % other
 
     def __rdivmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:

@@ -674,7 +674,7 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     ours = body_globals["Array"]
     taken = values
     for at, value in enumerate(values):
-        kind = type(value)
+        kind: Any = type(value)
         if kind is ours or kind is np.ndarray:
             continue
         if isinstance(value, (list, tuple, range)):
@@ -710,18 +710,19 @@ def decides(value: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
-def _class_decides(kind: type) -> bool:
+def _class_decides(kind: Any) -> bool:
     if issubclass(kind, np.ndarray):
-        return kind.__module__.partition(".")[0] != "numpy"
-    asks = hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__")
-    return asks and kind is not body_globals["Array"] and not issubclass(kind, np.generic)
+        return str(kind.__module__).partition(".")[0] != "numpy"
+    if kind is body_globals["Array"] or issubclass(kind, np.generic):
+        return False
+    return hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__")
 
 
 @functools.lru_cache(maxsize=256)
-def is_converted(kind: type) -> bool:
+def is_converted(kind: Any) -> bool:
     """Whether operators take objects of an unknown class by `__array__`: it has no operators of its own."""
     others = ("__add__", "__array_namespace__", "__array_priority__", "__array_ufunc__", "__dlpack__")
-    has_others = any(hasattr(kind, one) for one in others) or kind.__eq__ is not object.__eq__
+    has_others: bool = any(hasattr(kind, one) for one in others) or kind.__eq__ is not object.__eq__
     return hasattr(kind, "__array__") and not has_others
 
 

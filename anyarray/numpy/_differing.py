@@ -18,7 +18,7 @@ import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
-from anyarray._call.dispatch import unknown_length
+from anyarray._call.dispatch import decides, unknown_length
 from anyarray._memory import views
 from anyarray.numpy import _options, _ufuncs
 from anyarray.numpy._entrance import (
@@ -28,7 +28,6 @@ from anyarray.numpy._entrance import (
     at_once,
     bound,
     brought,
-    decides,
     dressed,
     entrance,
     in_numpy,
@@ -597,7 +596,7 @@ def _of_complex(name: str, method: str, lowest: float) -> Callable[..., Any]:
     plain = entrance(name, getattr(np, name), getattr(xp, name))
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
-        x = None if decides(a) else as_array(a)
+        x: Any = None if decides(a) else as_array(a)
         if getattr(x, "dtype", None) is None or x.dtype.kind != "c":
             return plain(a, *args, **kwargs)
         given = bound(name, inspect.signature(plain), (x, *args), kwargs)

@@ -348,7 +348,17 @@ def as_arrays(values: Any) -> Any:
 
 def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call of NumPy's own function, for what no other library has."""
-    return brought(theirs(*map(values_of, args), **{name: values_of(value) for name, value in kwargs.items()}))
+    options = {name: values_of(value) for name, value in kwargs.items()}
+    out = kwargs.get("out")
+    if type(out) is tuple and len(out) == 1:
+        (out,) = out
+    if type(out) is Array and out.device.library != "numpy":  # whose memory cannot be written by others
+        options["out"] = np.array(out)
+    result = theirs(*map(values_of, args), **options)
+    if type(out) is Array and result is options["out"]:
+        out[...] = result
+        return out
+    return brought(result)
 
 
 def or_in_numpy(function: F, theirs: Callable[..., Any]) -> F:

@@ -11,12 +11,12 @@ import numpy as np
 import anyarray as xp
 from anyarray._array.array import Array
 from anyarray._base.other_names import ALIASES
+from anyarray._call.dispatch import decides
 from anyarray.numpy._entrance import (
     NUMBERS,
     as_array,
     at_once,
     brought,
-    decides,
     dressed,
     entrance,
     in_numpy,

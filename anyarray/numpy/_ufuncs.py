@@ -16,8 +16,9 @@ from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType
 from anyarray._call import compiled, dispatch
+from anyarray._call.dispatch import decides
 from anyarray.extensions import histograms as counted
-from anyarray.numpy._entrance import NUMBERS, as_array, at_once, brought, decides, in_numpy
+from anyarray.numpy._entrance import NUMBERS, as_array, at_once, brought, in_numpy
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
@@ -92,7 +93,22 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         return _named, (self.__name__,)
 
     def _in_python(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
+        """A call that compiled code has left, the common ones first."""
+        kinds, count = {*map(type, args)}, len(args)
+        if count == self.nin and not kwargs:
+            if kinds & _NESTS:
+                args = tuple([as_array(one) if type(one) in _NESTS else one for one in args])
+                kinds = {*map(type, args)}
+            if Array in kinds and kinds <= _DIRECT:
+                return self._ours(*args)
+            if kinds <= _NUMBERS:
+                return self._theirs(*args)
+        elif Array in kinds and kinds <= _DIRECT and self.nout == 1:
+            by_name = count == self.nin and kwargs.keys() == {"out"}
+            out = kwargs["out"] if by_name else args[-1] if count == self.nargs and not kwargs else None
+            if type(out) is Array and Array in map(type, args[: self.nin]):
+                return self._into(out, args[: self.nin])
+        return self._apply("__call__", *args, **kwargs)
 
     def _into(self, out: Array, operands: Sequence[Any]) -> Any:
         """The call with its result in `out`, mostly of its shape and dtype."""
@@ -108,52 +124,52 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         if not args and "array" in kwargs:
             args = (kwargs.pop("array"),)
         count, is_call = _METHODS.get(method, self.nin), method == "__call__"
-        out, where = args[count:] if is_call and args[count:] else kwargs.get("out"), kwargs.get("where")
+        rest, where = args[count:], kwargs.get("where")
+        out: Any = rest if is_call and rest else kwargs.get("out")
         others = (*args, *(out if isinstance(out, tuple) else (out,)))
         if any(map(decides, (*others, where))):
             return in_numpy(theirs, args, kwargs)
-        operands = [one if isinstance(one, NUMBERS) else as_array(one) for one in args[:count]]
-        if is_call and out is where is None and all(isinstance(one, NUMBERS) for one in operands):
-            return brought(theirs(*operands, *args[count:], **kwargs))
+        operands = [one if is_call and isinstance(one, NUMBERS) else as_array(one) for one in args[:count]]
+        if out is where is None and all(isinstance(one, NUMBERS) for one in operands):
+            return brought(theirs(*operands, *rest, **kwargs))
         if any(isinstance(one, np.ndarray) and dtypes.is_numpys_own(one) for one in (*operands, *others)):
             return in_numpy(theirs, args, kwargs)
-        options = {**kwargs} if where is None or where is True else {**kwargs, "where": as_array(where)}
-        if method == "reduceat":
-            args, options = (
-                (*args[:1], *map(_listed, args[1:2]), *args[2:]),
-                {**options, **{one: _listed(options[one]) for one in options.keys() & {"indices"}}},
-            )
+        options = kwargs
+        if where is not None and where is not True:  # NumPy warns of a condition without `out`
+            options = {**kwargs, "where": as_array(where)} | ({"out": None} if out is None else {})
         try:
             if method == "at":
                 return self._at(*args, **kwargs)
-            _check(theirs, (*operands, *args[count:]), options, keeps_lengths=method == "reduceat")
-            if is_call and args[count:]:
-                options["out"] = (*out, *(None,) * (self.nargs - len(args)))
-            if is_call or method == "outer":
-                return getattr(self, "_outer" if method == "outer" else "_computed")(operands, **options)
-            return getattr(self, f"_{method}")(as_array(operands[0]), *args[count:], **options)
+            if method == "reduceat":
+                rest = (*map(_listed, rest[:1]), *rest[1:])
+                options = {name: _listed(one) if name == "indices" else one for name, one in options.items()}
+            _check(theirs, (*operands, *rest), options, keeps_lengths=method == "reduceat")
+            if not is_call:
+                return getattr(self, f"_{method}")(*operands, *rest, **options)
+            if rest:
+                options = {**options, "out": (*rest, *(None,) * (self.nargs - len(args)))}
+            return self._computed(*operands, **options)
         except _OnlyNumPyHas:
             return in_numpy(theirs, args, kwargs)
 
     def _computed(
-        self, operands: Sequence[Any], *, out: Any = None, where: Any = True, dtype: Any = None, signature: Any = None,
+        self, *operands: Any, out: Any = None, where: Any = True, dtype: Any = None, signature: Any = None,
         casting: Any = "same_kind", axes: Any = None, axis: Any = None, keepdims: bool = False, **without_effect: Any,
     ) -> Any:  # fmt: skip
-        """The call with operands, and options that NumPy has checked."""
-        results: Sequence[DType | None] = (None,) * self.nout
+        """The call with options that NumPy has checked."""
+        given: Sequence[Any] = operands
+        results: Sequence[DType | None] = [None] * self.nout
         if dtype is not None or signature is not None or casting != "same_kind":
-            loop = self._loop(operands, signature or ((None,) * self.nin + (dtype,) * self.nout), casting)
-            operands = [_cast(one, wanted) for one, wanted in zip(operands, loop, strict=False)]
+            loop = self._loop(given, signature or ((None,) * self.nin + (dtype,) * self.nout), casting)
+            given = [_cast(one, wanted) for one, wanted in zip(given, loop, strict=False)]
             results = loop[self.nin :]
         if where is not True:  # elsewhere the function gets 1, of which none warns, and whose derivatives are finite
-            operands = [xp.where(where, one, xp.ones((), dtype=one.dtype)) for one in map(as_array, operands)]
-        elif Array not in map(type, operands):
-            operands = [as_array(one) for one in operands]
-        if axes is None and axis is None and not keepdims:
-            found = self._ours(*operands)
-        else:
-            found = self._along(operands, axes, axis, keepdims)
-        parts = found if isinstance(found, tuple) else (found,)
+            given = [xp.where(where, one, xp.ones((), dtype=one.dtype)) for one in map(as_array, given)]
+        elif Array not in map(type, given):
+            given = [as_array(one) for one in given]
+        is_along = axes is not None or axis is not None or keepdims
+        found = self._along(given, axes, axis, keepdims) if is_along else self._ours(*given)
+        parts: Sequence[Array] = found if isinstance(found, tuple) else (found,)
         parts = [one if wanted is None else _cast(one, wanted) for one, wanted in zip(parts, results, strict=True)]
         outs = out if isinstance(out, tuple) else (out,) * self.nout
         done = tuple([_written(to, one, where) for to, one in zip(outs, parts, strict=True)])
@@ -161,33 +177,28 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
 
     def _loop(self, operands: Sequence[Any], signature: Any, casting: Any) -> Sequence[DType]:
         """The dtypes of operands and results of NumPy's loop for these operands."""
-        given = [type(one) if type(one) in (int, float, complex) else _numpys(as_array(one).dtype) for one in operands]
+        loops: Any = signature
         if isinstance(signature, tuple):
-            signature = tuple([None if one is None else _numpys(np.dtype(one)) for one in signature])
-        wanted = (*given, *(None,) * self.nout)
-        return _known(self._theirs.resolve_dtypes(wanted, signature=signature, casting=casting))
+            loops = tuple([None if one is None else _numpys(np.dtype(one)) for one in signature])
+        wanted = (*_kinds(self._theirs, operands), *(None,) * self.nout)
+        loop = _known(self._theirs.resolve_dtypes(wanted, signature=loops, casting=casting))
+        has_bfloat16 = "bfloat16" in map(str, (*signature, *[getattr(one, "dtype", "") for one in operands]))
+        return [xp.bfloat16 if has_bfloat16 and one is xp.float16 else one for one in loop]
 
     def _along(self, operands: Sequence[Any], axes: Any, axis: Any, keepdims: bool) -> Any:
         """The product of vectors or matrices along other axes than the last."""
-        inputs, _, output = self.signature.replace("?", "").partition("->")
-        counts = [len(one.split(",")) if one else 0 for one in (*inputs[1:-1].split("),("), output[1:-1])]
-        arrays = [as_array(one) for one in operands]
-        if axes is None:
-            axes = [(-1 if axis is None else axis,)] * self.nin
-        axes = [(one,) if isinstance(one, int) else tuple(one) for one in axes]
-        moved = [
-            xp.moveaxis(x, at, tuple(range(-len(at), 0))) if at else x for x, at in zip(arrays, axes, strict=False)
-        ]
-        found = self._ours(*moved)
-        if keepdims:
-            found = xp.expand_dims(found, axis=-1)
-        to = axes[self.nin] if len(axes) > self.nin else axes[0] if keepdims else tuple(range(-counts[-1], 0))
-        return xp.moveaxis(found, tuple(range(-len(to), 0)), to) if to else found
+        if axes is None:  # of vectors
+            axes = [-1 if axis is None else axis] * self.nin
+        axes = [(one,) if isinstance(one, SupportsIndex) else tuple(one) for one in axes]
+        arrays = zip(map(as_array, operands), axes, strict=False)
+        found = self._ours(*[xp.moveaxis(x, at, tuple(range(-len(at), 0))) for x, at in arrays])
+        found = xp.expand_dims(found, axis=-1) if keepdims else found
+        to = axes[self.nin] if len(axes) > self.nin else axes[0] if keepdims else ()
+        return xp.moveaxis(found, tuple(range(-len(to), 0)), to)
 
-    def _outer(self, operands: Sequence[Any], **options: Any) -> Any:
+    def _outer(self, a: Array, b: Array, **options: Any) -> Any:
         """The function of each element of the first with each of the second."""
-        a, b = map(as_array, operands)
-        return self._computed([xp.reshape(a, (*a.shape, *[1] * b.ndim)), b], **options)
+        return self._computed(xp.reshape(a, (*a.shape, *[1] * b.ndim)), b, **options)
 
     def _reduce(
         self, x: Array, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
@@ -226,11 +237,10 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
                 options["initial"] = initial
             found: Array = getattr(Array, name)(x, **options)
             return self._ours(found, _cast(initial, x.dtype)) if has_initial and name in ("all", "any") else found
-        in_memory = None
         if where is True and not has_initial:
             in_memory = self._in_memory("reduce", x, **options, dtype=np.dtype(x.dtype))
-        if in_memory is not None:
-            return in_memory
+            if in_memory is not None:
+                return in_memory
         rest = [at for at in range(x.ndim) if at not in axes]
         lengths = [x.shape[at] for at in rest]
 
@@ -241,7 +251,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         parts = lines(x)
         masks = None if where is True else lines(xp.broadcast_to(where, x.shape))
         start = initial if has_initial else self.identity if masks or not parts else None
-        total = None if start is None else xp.broadcast_to(_cast(start, x.dtype), lengths)
+        total: Any = None if start is None else xp.broadcast_to(_cast(start, x.dtype), lengths)
         for at, part in enumerate(parts):
             new = part if total is None else self._ours(total, part)
             total = new if masks is None else xp.where(masks[at], new, total)
@@ -388,16 +398,21 @@ def _check(
         return _numpys(value) if isinstance(value, DType) else value
 
     with np.errstate(all="ignore"):
-        theirs(
-            *map(zeros, args),
-            **{"out": None} if options.keys() == {"where"} else {},
-            **{name: zeros(value) for name, value in options.items()},
-        )
+        theirs(*map(zeros, args), **{name: zeros(value) for name, value in options.items()})
 
 
 def _numpys(dtype: Any) -> np.dtype[Any]:
     """NumPy's dtype of an array; float16 in the place of bfloat16, whose casts are of the same kinds."""
     return np.dtype(np.float16 if dtype.name == "bfloat16" else dtype)
+
+
+def _kinds(theirs: Any, operands: Sequence[Any]) -> Sequence[Any]:
+    """The dtypes of operands, or classes of Python numbers, of which `ldexp` resolves none."""
+    is_weak = theirs is not np.ldexp
+    return [
+        type(one) if is_weak and type(one) in (int, float, complex) else _numpys(as_array(one).dtype)
+        for one in operands
+    ]
 
 
 def _known(loop: Sequence[np.dtype[Any]]) -> Sequence[DType]:
@@ -439,59 +454,6 @@ def _written(out: Any, result: Array, where: Any = True) -> Any:
     return result if to is None else to
 
 
-class _OfOne(ufunc):
-    """A universal function of one argument."""
-
-    def _in_python(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs:
-            kind = type(x)
-            if kind is Array:
-                return self._ours(x)
-            if kind in _NUMBERS:
-                return self._theirs(x)
-            if kind in _NESTS:
-                array = as_array(x)
-                if type(array) is Array:
-                    return self._ours(array)
-        elif type(x) is Array and self.nout == 1:
-            out = _out_alone(args, kwargs)
-            if out is not None:
-                return self._into(out, (x,))
-        return self._apply("__call__", x, *args, **kwargs)
-
-
-class _OfTwo(ufunc):
-    """A universal function of two arguments."""
-
-    def _in_python(self, x1: Any, x2: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs:
-            one, two = type(x1), type(x2)
-            if (one is Array and two in _DIRECT) or (two is Array and one in _SCALARS):
-                return self._ours(x1, x2)
-            if one in _NUMBERS and two in _NUMBERS:
-                return self._theirs(x1, x2)
-            if one in _NESTS or two in _NESTS:
-                a, b = (as_array(x) if type(x) in _NESTS else x for x in (x1, x2))
-                if (type(a) is Array and type(b) in _DIRECT) or (type(b) is Array and type(a) in _SCALARS):
-                    return self._ours(a, b)
-        elif (
-            self.nout == 1
-            and type(x1) in _DIRECT
-            and type(x2) in _DIRECT
-            and not (type(x1) in _SCALARS and type(x2) in _SCALARS)
-        ):
-            out = _out_alone(args, kwargs)
-            if out is not None:
-                return self._into(out, (x1, x2))
-        return self._apply("__call__", x1, x2, *args, **kwargs)
-
-
-def _out_alone(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Array | None:
-    """The array of `out`, by position or by name, if nothing else is given."""
-    out = args[0] if len(args) == 1 and not kwargs else kwargs.get("out") if len(kwargs) == 1 and not args else None
-    return out if type(out) is Array else None
-
-
 def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
     """The universal function of that name, which computes `ours`."""
     first = None if name.startswith("logical_") or name in _RESOLVED else ours
@@ -503,13 +465,13 @@ def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
         ours = _of_ordered(ours, name)
     if name in ("less", "less_equal", "greater", "greater_equal"):
         ours = _comparing(ours, name)
-    return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, _in_loop_of(theirs, ours, name in _RESOLVED), first)
+    return ufunc(name, theirs, _in_loop_of(theirs, ours, name in _RESOLVED), first)
 
 
 _RESOLVED: Final = frozenset(
-    {"bitwise_count", "deg2rad", "degrees", "ldexp", "rad2deg", "radians", "reciprocal", "spacing"}
+    "bitwise_count deg2rad degrees fabs heaviside ldexp rad2deg radians reciprocal spacing".split()
 )
-"""Functions of ours that promote otherwise than NumPy's."""
+"""Functions of ours that promote otherwise than NumPy's, or take more dtypes, on some backend."""
 
 
 def _in_loop_of(theirs: Any, ours: Callable[..., Any], is_resolved: bool) -> Callable[..., Any]:
@@ -524,8 +486,7 @@ def _in_loop_of(theirs: Any, ours: Callable[..., Any], is_resolved: bool) -> Cal
                 refusal = error
         arrays = [as_array(one) for one in operands]
         try:
-            kinds = [_numpys(one.dtype) for one in arrays]
-            loop = _known(theirs.resolve_dtypes((*kinds, *(None,) * theirs.nout)))
+            loop = _known(theirs.resolve_dtypes((*_kinds(theirs, operands), *(None,) * theirs.nout)))
         except (TypeError, _OnlyNumPyHas):
             raise refusal or errors.ArgumentTypeError(
                 f"{theirs.__name__}: has no loop for the dtypes {', '.join(str(one.dtype) for one in arrays)}"
