@@ -327,10 +327,10 @@ ERRORS: Final[dict[str, tuple[Callable[[Any], Any], type[Exception], str]]] = {
         "sum: out must have the shape (3,) of the result, not (2,)",
     ),
     "out of a lower kind": (
-        lambda x: x.sum(axis=0, out=xp.zeros(3, dtype=xp.int64)),
+        lambda x: x.std(axis=0, out=xp.zeros(3, dtype=xp.int64)),
         TypeError,
         (
-            "sum: out must have a dtype to which float64 can be cast, not int64. "
+            "std: out must have a dtype to which float64 can be cast, not int64. "
             "Make it of that dtype: xp.empty((3,), dtype=xp.float64)"
         ),
     ),

@@ -702,7 +702,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         compute(self._native, value, out=self._native)
         return True
 
-    def _rebind(self, result: Any, function: str) -> Array:
+    def _rebind(self, result: Any, function: str, other: Any) -> Array:
         """`self` with the result of an in-place operator.
 
         An Array without axes that is no view counts as a number, as NumPy's scalars are: the result is a new one, of
@@ -711,7 +711,16 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         `fast_inplace` in `_call/c/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
+            if getattr(type(other), "__array_ufunc__", ...) is None:  # Python would make another array
+                raise errors.ArgumentTypeError(
+                    f"{function}: the operand of class {type(other).__name__} takes part in no ufunc. "
+                    f"Write x = x {_OPERATORS[function]} ..."
+                )
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
+        if type(result) is not Array:
+            if protocols.overrides(type(result), "__array_ufunc__") or not isinstance(result, np.ndarray):
+                return result  # type: ignore[no-any-return]  # as the class of the operand decides
+            result = namespace().asarray(result)
         home, native, before = result._home, result._native, self._native
         is_number = type(before) is not _ndarray and not self._home.shape_of(before) and not views.is_view(self)
         if home.shape_of(native) != self._home.shape_of(before):
@@ -807,7 +816,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __iadd__(self, other: AnyArray | complex, /) -> Array:
         if type(self._native) is _ndarray and self._update_in_place("add", other):
             return self
-        return self._rebind(self.__add__(other), "__iadd__")
+        return self._rebind(self.__add__(other), "__iadd__", other)
 
     @operator_of("subtract")
     def __sub__(self, other: AnyArray | complex, /) -> Array: ...
@@ -818,7 +827,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __isub__(self, other: AnyArray | complex, /) -> Array:
         if type(self._native) is _ndarray and self._update_in_place("subtract", other):
             return self
-        return self._rebind(self.__sub__(other), "__isub__")
+        return self._rebind(self.__sub__(other), "__isub__", other)
 
     @operator_of("multiply")
     def __mul__(self, other: AnyArray | complex, /) -> Array: ...
@@ -829,7 +838,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __imul__(self, other: AnyArray | complex, /) -> Array:
         if type(self._native) is _ndarray and self._update_in_place("multiply", other):
             return self
-        return self._rebind(self.__mul__(other), "__imul__")
+        return self._rebind(self.__mul__(other), "__imul__", other)
 
     @operator_of("divide")
     def __truediv__(self, other: AnyArray | complex, /) -> Array: ...
@@ -840,7 +849,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __itruediv__(self, other: AnyArray | complex, /) -> Array:
         if type(self._native) is _ndarray and self._update_in_place("divide", other):
             return self
-        return self._rebind(self.__truediv__(other), "__itruediv__")
+        return self._rebind(self.__truediv__(other), "__itruediv__", other)
 
     @operator_of("floor_divide")
     def __floordiv__(self, other: AnyArray | float, /) -> Array: ...
@@ -849,7 +858,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __rfloordiv__(self, other: AnyArray | float, /) -> Array: ...
 
     def __ifloordiv__(self, other: AnyArray | float, /) -> Array:
-        return self._rebind(self.__floordiv__(other), "__ifloordiv__")
+        return self._rebind(self.__floordiv__(other), "__ifloordiv__", other)
 
     @operator_of("remainder")
     def __mod__(self, other: AnyArray | float, /) -> Array: ...
@@ -858,9 +867,12 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __rmod__(self, other: AnyArray | float, /) -> Array: ...
 
     def __imod__(self, other: AnyArray | float, /) -> Array:
-        return self._rebind(self.__mod__(other), "__imod__")
+        return self._rebind(self.__mod__(other), "__imod__", other)
 
     def __divmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
+        if dispatch.decides(other):
+            decided: Any = np.divmod
+            return decided(self, other)  # type: ignore[no-any-return]  # as its class decides
         return self // other, self % other
 
     def __rdivmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
@@ -873,7 +885,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __rpow__(self, other: AnyArray | complex, /) -> Array: ...
 
     def __ipow__(self, other: AnyArray | complex, /) -> Array:
-        return self._rebind(self.__pow__(other), "__ipow__")
+        return self._rebind(self.__pow__(other), "__ipow__", other)
 
     @operator_of("bitwise_and")
     def __and__(self, other: AnyArray | int, /) -> Array: ...
@@ -882,7 +894,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __rand__(self, other: AnyArray | int, /) -> Array: ...
 
     def __iand__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__and__(other), "__iand__")
+        return self._rebind(self.__and__(other), "__iand__", other)
 
     @operator_of("bitwise_or")
     def __or__(self, other: AnyArray | int, /) -> Array: ...
@@ -891,7 +903,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __ror__(self, other: AnyArray | int, /) -> Array: ...
 
     def __ior__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__or__(other), "__ior__")
+        return self._rebind(self.__or__(other), "__ior__", other)
 
     @operator_of("bitwise_xor")
     def __xor__(self, other: AnyArray | int, /) -> Array: ...
@@ -900,7 +912,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __rxor__(self, other: AnyArray | int, /) -> Array: ...
 
     def __ixor__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__xor__(other), "__ixor__")
+        return self._rebind(self.__xor__(other), "__ixor__", other)
 
     @operator_of("bitwise_left_shift")
     def __lshift__(self, other: AnyArray | int, /) -> Array: ...
@@ -909,7 +921,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __rlshift__(self, other: AnyArray | int, /) -> Array: ...
 
     def __ilshift__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__lshift__(other), "__ilshift__")
+        return self._rebind(self.__lshift__(other), "__ilshift__", other)
 
     @operator_of("bitwise_right_shift")
     def __rshift__(self, other: AnyArray | int, /) -> Array: ...
@@ -918,7 +930,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __rrshift__(self, other: AnyArray | int, /) -> Array: ...
 
     def __irshift__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__rshift__(other), "__irshift__")
+        return self._rebind(self.__rshift__(other), "__irshift__", other)
 
     @operator_of("matmul")
     def __matmul__(self, other: AnyArray, /) -> Array: ...
@@ -927,7 +939,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __rmatmul__(self, other: AnyArray, /) -> Array: ...
 
     def __imatmul__(self, other: AnyArray, /) -> Array:
-        return self._rebind(self.__matmul__(other), "__imatmul__")
+        return self._rebind(self.__matmul__(other), "__imatmul__", other)
 
 
 _OPERANDS: Final = dispatch.OPERANDS

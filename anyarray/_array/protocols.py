@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
@@ -51,10 +51,13 @@ def ufunc(
             f"{name}.at: writes to its first input. Use x[indices] += ... if no index comes twice, else an ndarray"
         )
 
-    others = [
-        one for one in (*inputs, *out) if type(one) not in dispatch.OPERANDS and overrides(type(one), "__array_ufunc__")
-    ]
+    given = (*inputs, *out)
+    others = _in_order([one for one in given if overrides(type(one), "__array_ufunc__")])
     for other in others:
+        if type(other).__array_ufunc__ is None:
+            raise errors.ArgumentTypeError(
+                f"{name}: the operand of class {type(other).__name__} takes part in no ufunc"
+            )
         result = other.__array_ufunc__(function, method, *inputs, **kwargs)
         if result is not NotImplemented:
             return result
@@ -69,7 +72,7 @@ def ufunc(
         arrays = tuple(_as_array_on(one, home, name) for one in results)
         return arrays if isinstance(result, tuple) else arrays[0]
 
-    if others:
+    if others or any(map(dispatch.decides, given)):
         return on_ndarrays()
     if method != "__call__" or ours is None or not kwargs.keys() <= {"out"} or len(out) > 1:
         return on_ndarrays()
@@ -82,6 +85,16 @@ def ufunc(
 
 UFUNCS: Final[dict[np.ufunc, Callable[..., Any]]] = {}
 """A cache of our functions by NumPy's ufunc."""
+
+
+def _in_order(given: Sequence[Any]) -> list[Any]:
+    """The first object of each class, subclasses before their bases, as NumPy asks them."""
+    found: list[Any] = []
+    for one in given:
+        if type(one) not in map(type, found):
+            at = next((at for at, other in enumerate(found) if isinstance(one, type(other))), len(found))
+            found.insert(at, one)
+    return found
 
 
 def overrides(kind: type, protocol: str) -> bool:
@@ -341,7 +354,7 @@ def _as_array_on(host: Any, home: Home, cause: str) -> Any:
 
     An array of another class is returned as it is, and so is one of objects, dates or another dtype that no Array has.
     """
-    if not isinstance(host, (np.ndarray, np.generic)) or overrides(type(host), "__array_ufunc__"):
+    if not isinstance(host, (np.ndarray, np.generic)) or dispatch.decides(host):
         return host
     numpys = registry.backend_of_name("numpy").free
     try:

@@ -672,22 +672,28 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     """As `call`, for an operator: NotImplemented for unknown classes.
 
-    Beside dtypes and classes that NumPy alone has it computes. A list or a tuple of numbers is an array of NumPy's, as
-    it is to ndarrays.
+    Beside dtypes and classes that NumPy alone has it computes, and classes that it asks decide. A list, a tuple, a
+    range, and an object with `__array__` is an array of NumPy's, as it is to ndarrays.
     """
     ours = body_globals["Array"]
     taken = values
     for at, value in enumerate(values):
-        kind = type(value)
+        kind: Any = type(value)
         if kind is ours or kind is np.ndarray:
             continue
-        if isinstance(value, (list, tuple)):
+        if isinstance(value, (list, tuple, range)):
             taken = [*taken]
             taken[at] = _array_of_sequence(declaration.name, value)
             continue
+        if decides(value) and hasattr(kind, "__array_ufunc__"):
+            is_asked = kind.__array_ufunc__ is not None
+            return getattr(np, declaration.name)(*values) if is_asked else NotImplemented
         is_scalar = kind in SCALARS or isinstance(value, (int, float, complex))
         if not is_scalar and registry.backend_of_native(value) is None:
-            return NotImplemented
+            if not is_converted(kind):
+                return NotImplemented
+            taken = [*taken]
+            taken[at] = np.asarray(value)
         if is_scalar and not declaration.fit.broadcasts:
             raise errors.ArgumentValueError(f"{declaration.name}: {diagnosis.WITHOUT_AXES}")
     try:
@@ -696,6 +702,32 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
         if any(map(_dtypes.is_numpys_own, values)):
             return NotImplemented
         raise
+
+
+def decides(value: Any) -> bool:
+    """Whether NumPy asks the class of an object for the results of its functions.
+
+    Columns of pandas are such, and arrays of classes that others derive from np.ndarray.
+    """
+    kind: Any = type(value)
+    return _class_decides(kind) and (issubclass(kind, np.ndarray) or registry.backend_of_native(value) is None)
+
+
+@functools.lru_cache(maxsize=256)
+def _class_decides(kind: Any) -> bool:
+    if issubclass(kind, np.ndarray):
+        return str(kind.__module__).partition(".")[0] != "numpy"
+    if kind is body_globals["Array"] or issubclass(kind, np.generic):
+        return False
+    return hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__")
+
+
+@functools.lru_cache(maxsize=256)
+def is_converted(kind: Any) -> bool:
+    """Whether operators take objects of an unknown class by `__array__`: it has no operators of its own."""
+    others = ("__add__", "__array_namespace__", "__array_priority__", "__array_ufunc__", "__dlpack__")
+    has_others: bool = any(hasattr(kind, one) for one in others) or kind.__eq__ is not object.__eq__
+    return hasattr(kind, "__array__") and not has_others
 
 
 def _array_of_sequence(function: str, value: Sequence[Any]) -> Any:

@@ -18,7 +18,7 @@ import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import errors
-from anyarray._call.dispatch import unknown_length
+from anyarray._call.dispatch import decides, unknown_length
 from anyarray.numpy import _options, _ufuncs
 from anyarray.numpy._entrance import (
     NUMBERS,
@@ -27,7 +27,6 @@ from anyarray.numpy._entrance import (
     at_once,
     bound,
     brought,
-    decides,
     dressed,
     entrance,
     in_numpy,
@@ -74,10 +73,15 @@ def as_numpy(function: F) -> F:
         signature: inspect.Signature | None = signature_of(theirs)
     except ValueError:  # of functions in C, before NumPy 2.4
         signature = None
-    dressed(function, name, theirs, signature)
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return in_numpy(theirs, args, kwargs) if any(map(decides, args)) else function(*args, **kwargs)
+
+    dressed(called, name, theirs, signature)
     if name in _IN_PYTHON:
-        return function
-    return at_once(function, theirs, *_FIRST.get(name, ()))  # type: ignore[return-value]  # is called as `function` is
+        return called  # type: ignore[return-value]  # is called as `function` is
+    return at_once(called, theirs, *_FIRST.get(name, ()))  # type: ignore[return-value]  # is called as `function` is
 
 
 def of_numbers(function: F) -> F:
@@ -86,7 +90,7 @@ def of_numbers(function: F) -> F:
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
-        if args and (isinstance(args[0], NUMBERS) or decides(args[0])):
+        if args and isinstance(args[0], NUMBERS):
             return in_numpy(theirs, args, kwargs)
         return function(*args, **kwargs)
 
@@ -595,7 +599,7 @@ def _of_complex(name: str, method: str, lowest: float) -> Callable[..., Any]:
     plain = entrance(name, getattr(np, name), getattr(xp, name))
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
-        x = as_array(a)
+        x: Any = None if decides(a) else as_array(a)
         if getattr(x, "dtype", None) is None or x.dtype.kind != "c":
             return plain(a, *args, **kwargs)
         given = bound(name, inspect.signature(plain), (x, *args), kwargs)

@@ -19,7 +19,7 @@ import numpy as np
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
 from anyarray._call import compiled
-from anyarray._registry import registry
+from anyarray._call.dispatch import decides
 from anyarray.numpy import _options
 from anyarray.numpy._itself import values_of
 from anyarray.numpy._signatures import signature_of
@@ -241,7 +241,7 @@ def by_position(function: Callable[..., Any]) -> Sequence[str]:
 def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call with any arguments that NumPy's function takes."""
     given = _bound(plan, args, kwargs)
-    if any(map(decides, given.values())):
+    if any(map(_has_decider, given.values())):
         return in_numpy(plan.theirs, args, kwargs)
     variadic = given.pop(plan.variadic, ()) if plan.variadic else ()
     options = given.pop(plan.options, {}) if plan.options else {}
@@ -278,20 +278,9 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     return _options.serve(plan.name, plan.ours, at_places, keyword, left)
 
 
-def decides(value: Any) -> bool:
-    """Whether NumPy asks an object what its functions of it give.
-
-    Columns of pandas are such, and arrays of classes that others derive from np.ndarray.
-    """
-    kind: Any = type(value)
-    return _class_decides(kind) and registry.backend_of_native(value) is None
-
-
-@functools.lru_cache(maxsize=256)
-def _class_decides(kind: type) -> bool:
-    if issubclass(kind, np.ndarray):
-        return kind.__module__.partition(".")[0] != "numpy"
-    return hasattr(kind, "__array_ufunc__") and kind is not Array and not issubclass(kind, np.generic)
+def _has_decider(value: Any) -> bool:
+    """Whether NumPy asks an object, or one in a list or a tuple."""
+    return any(map(decides, {type(one): one for one in value}.values())) if type(value) in _NESTS else decides(value)
 
 
 def _is_numpys(converted: Any) -> bool:
@@ -359,7 +348,17 @@ def as_arrays(values: Any) -> Any:
 
 def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
     """A call of NumPy's own function, for what no other library has."""
-    return brought(theirs(*map(values_of, args), **{name: values_of(value) for name, value in kwargs.items()}))
+    options = {name: values_of(value) for name, value in kwargs.items()}
+    out = kwargs.get("out")
+    if type(out) is tuple and len(out) == 1:
+        (out,) = out
+    if type(out) is Array and out.device.library != "numpy":  # whose memory cannot be written by others
+        options["out"] = np.array(out)
+    result = theirs(*map(values_of, args), **options)
+    if type(out) is Array and result is options["out"]:
+        out[...] = result
+        return out
+    return brought(result)
 
 
 def or_in_numpy(function: F, theirs: Callable[..., Any]) -> F:
@@ -392,8 +391,9 @@ def instead(
 
 
 def brought(result: Any) -> Any:
-    """What NumPy gave: numbers as they are, ndarrays as Arrays."""
+    """What NumPy gave: ndarrays as Arrays, numbers and arrays of other classes as they are."""
     if isinstance(result, tuple):
         parts = map(brought, result)
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)
-    return xp.asarray(result) if isinstance(result, np.ndarray) and not dtypes.is_numpys_own(result) else result
+    is_array = isinstance(result, np.ndarray) and not (dtypes.is_numpys_own(result) or decides(result))
+    return xp.asarray(result) if is_array else result

@@ -10,14 +10,14 @@ import numpy as np
 
 import anyarray as xp
 from anyarray._array.array import Array
-from anyarray._base import errors, sizes
+from anyarray._base import sizes
 from anyarray._base.other_names import ALIASES
+from anyarray._call.dispatch import decides
 from anyarray.numpy._entrance import (
     NUMBERS,
     as_array,
     at_once,
     brought,
-    decides,
     dressed,
     entrance,
     in_numpy,
@@ -62,17 +62,12 @@ def of_method(name: str, theirs: Any) -> Callable[..., Any]:
     theirs = sizes.CHECKED.get(name, theirs)
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
+        if decides(a) or any(map(decides, args)):
+            return in_numpy(theirs, (a, *args), kwargs)
         if type(a) is Array:
-            try:
-                return method(a, *args, **kwargs)
-            except errors.ArgumentTypeError:
-                if any(map(decides, args)):
-                    return in_numpy(theirs, (a, *args), kwargs)
-                raise
+            return method(a, *args, **kwargs)
         if isinstance(a, NUMBERS):
             return brought(theirs(a, *args, **kwargs))
-        if decides(a):
-            return in_numpy(theirs, (a, *args), kwargs)
         x = as_array(a)
         return method(x, *args, **kwargs) if type(x) is Array else in_numpy(theirs, (x, *args), kwargs)
 

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
+import operator
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, SupportsIndex
 
 import numpy as np
 
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
+from anyarray._base.dtypes import DType
 from anyarray._call import compiled, dispatch
+from anyarray._call.dispatch import decides
 from anyarray.extensions import histograms as counted
-from anyarray.numpy import _options
-from anyarray.numpy._entrance import NUMBERS, F, as_array, at_once, brought, decides, in_numpy, instead
+from anyarray.numpy._entrance import NUMBERS, as_array, at_once, brought, in_numpy
 from anyarray.numpy._itself import values_of
 from anyarray.standard import namespace as xp
 
@@ -27,15 +30,17 @@ _NESTS: Final = frozenset({list, tuple})
 _REDUCTIONS: Final = {
     "add": "sum", "multiply": "prod", "maximum": "max", "minimum": "min", "logical_and": "all", "logical_or": "any",
 }  # fmt: skip
+_OF_BOOLS: Final = {"sum": "any", "prod": "all"}
+"""Reductions in the dtype bool, in which NumPy adds and multiplies without counting."""
 _ACCUMULATIONS: Final = {"add": "cumulative_sum", "multiply": "cumulative_prod"}
 _ASSOCIATIVE: Final = frozenset({
-    "bitwise_and", "bitwise_or", "bitwise_xor", "fmax", "fmin", "gcd", "hypot", "lcm", "logaddexp", "logaddexp2",
-    "logical_and", "logical_or", "logical_xor", "maximum", "minimum",
+    "add", "bitwise_and", "bitwise_or", "bitwise_xor", "fmax", "fmin", "gcd", "hypot", "lcm", "logaddexp",
+    "logaddexp2", "logical_and", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
 })  # fmt: skip
 """Functions for which (a b) c is a (b c) to the last digits: they are accumulated in steps of powers of two."""
-
-
-_METHODS: Final = ("accumulate", "at", "outer", "reduce", "reduceat")
+_METHODS: Final = {"accumulate": 1, "at": 1, "outer": 2, "reduce": 1, "reduceat": 1}
+"""The methods of ufuncs, and how many of their first arguments are operands."""
+_NO_VALUE: Final[Any] = np._NoValue
 
 
 def _named_as(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,28 +53,16 @@ def _named_as(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _or_in_numpy(method: F) -> F:
-    """Let NumPy's method of the ufunc compute what no other library has."""
-
-    @functools.wraps(method)
-    def called(self: Any, *args: Any, **kwargs: Any) -> Any:
-        try:
-            return method(self, *args, **kwargs)
-        except errors.ArgumentTypeError as refusal:
-            return instead(refusal, getattr(self._theirs, method.__name__), args, kwargs)
-
-    return called  # type: ignore[return-value]  # is called as `method` is
-
-
 class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C; NumPy's name
     """A universal function of NumPy, on every backend: `np.add` and the like.
 
-    `nin`, `nout`, `identity` and the methods are those of `numpy.ufunc`.
+    `nin`, `nout`, `identity` and the methods are those of `numpy.ufunc`. NumPy's own ufunc has the rules: it checks the
+    arguments of each call that has options on zeros of their dtypes, and resolves the dtypes in which to compute.
     """
 
     def __init__(self, name: str, theirs: np.ufunc, ours: Callable[..., Any], first: Callable[..., Any] | None) -> None:
         self.__name__ = self.__qualname__ = name
-        self.__doc__ = f"As `numpy.{name}`, on every backend.\n\n{inspect.getdoc(theirs) or ''}"
+        self.__doc__ = f"As `numpy.{name}`, on every backend.\\n\\n{inspect.getdoc(theirs) or ''}"
         self.__module__ = "anyarray.numpy"
         self.__signature__ = _signature(theirs)
         self._theirs: Any = theirs
@@ -85,7 +78,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         function.__name__ = name
         self._call = at_once(function, theirs, first, "u")
         for method in _METHODS:
-            own: Any = functools.partial(getattr(ufunc, method), self)
+            own: Any = functools.partial(self._apply, method)
             setattr(self, method, at_once(_named_as(method, own), getattr(theirs, method)))
 
     @property
@@ -100,50 +93,22 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         return _named, (self.__name__,)
 
     def _in_python(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
-
-    def _call_any(self, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-        """The call with any arguments."""
-        if not self.nin <= len(args) <= self.nargs:
-            raise errors.ArgumentTypeError(
-                f"{self.__name__}: takes from {self.nin} to {self.nargs} positional arguments, not {len(args)}"
-            )
-        options = dict(kwargs)
-        if len(args) > self.nin:
-            outs = args[self.nin :]
-            options["out"] = outs if self.nout > 1 else outs[0]
-        unknown = options.keys() - _OPTIONS
-        if unknown:
-            raise errors.ArgumentTypeError(
-                f"{self.__name__}: got an unexpected keyword argument {min(unknown)!r}. "
-                f"The options are {', '.join(sorted(_OPTIONS))}"
-            )
-        if any(map(decides, args)):
-            return in_numpy(self._theirs, args, kwargs)
-        out, where, dtype = options.get("out"), options.get("where", True), options.get("dtype")
-        if isinstance(out, tuple) and self.nout == 1:
-            (out,) = out
-        operands = [one if type(one) in _SCALARS else _operand(one) for one in args[: self.nin]]
-        if all(isinstance(one, NUMBERS) for one in operands):
-            if out is None and where is True:
-                return brought(self._theirs(*operands, **{k: v for k, v in options.items() if k == "dtype"}))
-            operands = [as_array(one) for one in operands]
-        if any(isinstance(one, (np.ndarray, np.generic)) and dtypes.is_numpys_own(one) for one in operands):
-            return in_numpy(self._theirs, args, kwargs)
-        casting = options.get("casting", "same_kind")
-        if dtype is not None:
-            operands = [_cast(self.__name__, one, dtype, casting) for one in operands]
-        if where is not True:
-            return self._where(operands, as_array(where), out)
-        if Array not in map(type, operands):
-            operands = [as_array(one) for one in operands]
-        result = self._ours(*operands)
-        if out is None:
-            return result
-        shape = getattr(out, "shape", None)  # of a tuple of them there is none
-        if shape is not None and result.shape != shape and np.broadcast_shapes(result.shape, shape) == shape:
-            result = xp.broadcast_to(result, shape)
-        return _options.out_by(self.__name__, out, options)(result)
+        """A call that compiled code has left, the common ones first."""
+        kinds, count = {*map(type, args)}, len(args)
+        if count == self.nin and not kwargs:
+            if kinds & _NESTS:
+                args = tuple([as_array(one) if type(one) in _NESTS else one for one in args])
+                kinds = {*map(type, args)}
+            if Array in kinds and kinds <= _DIRECT:
+                return self._ours(*args)
+            if kinds <= _NUMBERS:
+                return self._theirs(*args)
+        elif Array in kinds and kinds <= _DIRECT and self.nout == 1:
+            by_name = count == self.nin and kwargs.keys() == {"out"}
+            out = kwargs["out"] if by_name else args[-1] if count == self.nargs and not kwargs else None
+            if type(out) is Array and Array in map(type, args[: self.nin]):
+                return self._into(out, args[: self.nin])
+        return self._apply("__call__", *args, **kwargs)
 
     def _into(self, out: Array, operands: Sequence[Any]) -> Any:
         """The call with its result in `out`, mostly of its shape and dtype."""
@@ -151,95 +116,161 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         if type(found[0]) is Array and found[0].shape == out.shape and found[0].dtype == out.dtype:
             out[...] = found.pop()  # a variable would keep a chain from being computed right there
             return out
-        return self._call_any(operands, {"out": out})
+        return self._apply("__call__", *operands, out=out)
 
-    def _where(self, operands: Sequence[Any], where: Array, out: Any) -> Any:
-        """Compute where the condition holds; elsewhere stays what `out` has.
+    def _apply(self, method: str, /, *args: Any, **kwargs: Any) -> Any:
+        """A call, or a call of a method, with any arguments."""
+        theirs = getattr(self._theirs, method)
+        if not args and "array" in kwargs:
+            args = (kwargs.pop("array"),)
+        count, is_call = _METHODS.get(method, self.nin), method == "__call__"
+        rest, where = args[count:], kwargs.get("where")
+        out: Any = rest if is_call and rest else kwargs.get("out")
+        others = (*args, *(out if isinstance(out, tuple) else (out,)))
+        if any(map(decides, (*others, where))):
+            return in_numpy(theirs, args, kwargs)
+        operands = [one if is_call and isinstance(one, NUMBERS) else as_array(one) for one in args[:count]]
+        if out is where is None and all(isinstance(one, NUMBERS) for one in operands):
+            return brought(theirs(*operands, *rest, **kwargs))
+        if any(isinstance(one, np.ndarray) and dtypes.is_numpys_own(one) for one in (*operands, *others)):
+            return in_numpy(theirs, args, kwargs)
+        options = kwargs
+        if where is not None and where is not True:  # NumPy warns of a condition without `out`
+            options = {**kwargs, "where": as_array(where)} | ({"out": None} if out is None else {})
+        try:
+            if method == "at":
+                return self._at(*args, **kwargs)
+            if method == "reduceat":
+                rest = (*map(_listed, rest[:1]), *rest[1:])
+                options = {name: _listed(one) if name == "indices" else one for name, one in options.items()}
+            _check(theirs, (*operands, *rest), options, keeps_lengths=method == "reduceat")
+            if not is_call:
+                return getattr(self, f"_{method}")(*operands, *rest, **options)
+            if rest:
+                options = {**options, "out": (*rest, *(None,) * (self.nargs - len(args)))}
+            return self._computed(*operands, **options)
+        except _OnlyNumPyHas:
+            return in_numpy(theirs, args, kwargs)
 
-        There the function gets 1, for which it warns of nothing, and whose derivatives are finite.
-        """
-        arrays = [as_array(one) for one in operands]
-        result = self._ours(*[xp.where(where, one, xp.ones((), dtype=one.dtype)) for one in arrays])
-        shape = np.broadcast_shapes(where.shape, (result[0] if isinstance(result, tuple) else result).shape)
-        results = result if isinstance(result, tuple) else (result,)
-        outs = out if isinstance(out, tuple) else (out,) * len(results)
-        found = []
-        for one, before in zip(results, outs, strict=True):
-            if before is None:
-                found.append(xp.where(where, one, xp.zeros(shape, dtype=one.dtype)))
-            else:
-                chosen = xp.where(where, xp.astype(one, before.dtype), before)
-                found.append(_options.written(self.__name__, before, chosen))
-        return tuple(found) if isinstance(result, tuple) else found[0]
+    def _computed(
+        self, *operands: Any, out: Any = None, where: Any = True, dtype: Any = None, signature: Any = None,
+        casting: Any = "same_kind", axes: Any = None, axis: Any = None, keepdims: bool = False, **without_effect: Any,
+    ) -> Any:  # fmt: skip
+        """The call with options that NumPy has checked."""
+        given: Sequence[Any] = operands
+        results: Sequence[DType | None] = [None] * self.nout
+        if dtype is not None or signature is not None or casting != "same_kind":
+            loop = self._loop(given, signature or ((None,) * self.nin + (dtype,) * self.nout), casting)
+            given = [_cast(one, wanted) for one, wanted in zip(given, loop, strict=False)]
+            results = loop[self.nin :]
+        if where is not True:  # elsewhere the function gets 1, of which none warns, and whose derivatives are finite
+            given = [xp.where(where, one, xp.ones((), dtype=one.dtype)) for one in map(as_array, given)]
+        elif Array not in map(type, given):
+            given = [as_array(one) for one in given]
+        is_along = axes is not None or axis is not None or keepdims
+        found = self._along(given, axes, axis, keepdims) if is_along else self._ours(*given)
+        parts: Sequence[Array] = found if isinstance(found, tuple) else (found,)
+        parts = [one if wanted is None else _cast(one, wanted) for one, wanted in zip(parts, results, strict=True)]
+        outs = out if isinstance(out, tuple) else (out,) * self.nout
+        done = tuple([_written(to, one, where) for to, one in zip(outs, parts, strict=True)])
+        return done if self.nout > 1 else done[0]
 
-    def _two(self, method: str) -> None:
-        if self.nin != 2 or self.nout != 1:
-            raise errors.ArgumentValueError(
-                f"{self.__name__}.{method}: is for functions of two arguments with one result"
-            )
+    def _loop(self, operands: Sequence[Any], signature: Any, casting: Any) -> Sequence[DType]:
+        """The dtypes of operands and results of NumPy's loop for these operands."""
+        loops: Any = signature
+        if isinstance(signature, tuple):
+            loops = tuple([None if one is None else _numpys(np.dtype(one)) for one in signature])
+        wanted = (*_kinds(self._theirs, operands), *(None,) * self.nout)
+        loop = _known(self._theirs.resolve_dtypes(wanted, signature=loops, casting=casting))
+        has_bfloat16 = "bfloat16" in map(str, (*signature, *[getattr(one, "dtype", "") for one in operands]))
+        return [xp.bfloat16 if has_bfloat16 and one is xp.float16 else one for one in loop]
 
-    @_or_in_numpy
-    def reduce(
-        self, array: Any, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
-        initial: Any = np._NoValue, where: Any = True,
+    def _along(self, operands: Sequence[Any], axes: Any, axis: Any, keepdims: bool) -> Any:
+        """The product of vectors or matrices along other axes than the last."""
+        if axes is None:  # of vectors
+            axes = [-1 if axis is None else axis] * self.nin
+        axes = [(one,) if isinstance(one, SupportsIndex) else tuple(one) for one in axes]
+        arrays = zip(map(as_array, operands), axes, strict=False)
+        found = self._ours(*[xp.moveaxis(x, at, tuple(range(-len(at), 0))) for x, at in arrays])
+        found = xp.expand_dims(found, axis=-1) if keepdims else found
+        to = axes[self.nin] if len(axes) > self.nin else axes[0] if keepdims else ()
+        return xp.moveaxis(found, tuple(range(-len(to), 0)), to)
+
+    def _outer(self, a: Array, b: Array, **options: Any) -> Any:
+        """The function of each element of the first with each of the second."""
+        return self._computed(xp.reshape(a, (*a.shape, *[1] * b.ndim)), b, **options)
+
+    def _reduce(
+        self, x: Array, axis: Any = 0, dtype: Any = None, out: Any = None, keepdims: bool = False,
+        initial: Any = _NO_VALUE, where: Any = True,
     ) -> Any:  # fmt: skip
         """The function applied over an axis; None means all axes."""
-        self._two("reduce")
-        x = as_array(array)
-        name = _REDUCTIONS.get(self.__name__)
-        if dtype is not None and self.__name__ not in ("add", "multiply"):
-            x = xp.astype(x, dtype)
-        if name is not None:
-            options = {"axis": axis, "keepdims": keepdims, "out": out, "where": where}
-            if initial is not np._NoValue:
+        axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, SupportsIndex) else axis
+        axes = tuple([operator.index(one) % x.ndim for one in axes]) if x.ndim else ()
+        return _written(out, self._reduced(self._in_loop(x, dtype, out), axes, keepdims, initial, where))
+
+    def _in_loop(self, x: Array, dtype: Any, out: Any) -> Array:
+        """An array in the dtype in which NumPy reduces it."""
+        (to,) = out if isinstance(out, tuple) else (out,)
+        if self.__name__ == "ldexp":  # whose operands differ in dtype
+            raise _OnlyNumPyHas
+        if dtype is not None:
+            return _cast(x, *_known([np.dtype(dtype)]))
+        if to is None and self.__name__ in _ACCUMULATIONS and x.dtype.kind in "biu":
+            return _cast(x, xp.uint64 if x.dtype.kind == "u" else xp.int64)
+        given = (None if to is None else _numpys(to.dtype), _numpys(x.dtype), None)
+        _, second, _ = _known(self._theirs.resolve_dtypes(given, casting="unsafe", reduction=True))
+        return x if _numpys(x.dtype) == second else _cast(x, second)
+
+    def _reduced(
+        self, x: Array, axes: tuple[int, ...], keepdims: bool = False, initial: Any = _NO_VALUE, where: Any = True
+    ) -> Array:
+        """The reduction over axes, in the dtype of the array."""
+        has_initial = initial is not _NO_VALUE and initial is not None
+        name = _REDUCTIONS.get(self.__name__, "")
+        if x.dtype.kind == "b":
+            name = _OF_BOOLS.get(name, name)
+        options: dict[str, Any] = {"axis": axes, "keepdims": keepdims}
+        if name:
+            options |= {"where": where} | ({"dtype": x.dtype} if name in ("prod", "sum") else {})
+            if has_initial and name not in ("all", "any"):
                 options["initial"] = initial
-            if dtype is not None and name in ("sum", "prod"):
-                options["dtype"] = dtype
-            return getattr(Array, name)(x, **options)
-        if where is not True:
-            raise errors.ArgumentTypeError(f"{self.__name__}.reduce: where is not supported. Use np.where on the array")
-        result = self._in_memory("reduce", x, axis=axis, keepdims=keepdims)
-        if result is None:
-            result = self._reduced(x, axis, keepdims)
-        if initial is not np._NoValue:
-            result = self._ours(result, initial)
-        return result if out is None else _options.written(f"{self.__name__}.reduce", out, result)
+            found: Array = getattr(Array, name)(x, **options)
+            return self._ours(found, _cast(initial, x.dtype)) if has_initial and name in ("all", "any") else found
+        if where is True and not has_initial:
+            in_memory = self._in_memory("reduce", x, **options, dtype=np.dtype(x.dtype))
+            if in_memory is not None:
+                return in_memory
+        rest = [at for at in range(x.ndim) if at not in axes]
+        lengths = [x.shape[at] for at in rest]
 
-    def _reduced(self, x: Array, axis: Any, keepdims: bool) -> Array:
-        """The reduction by a function for which there is no other."""
-        axes = range(x.ndim) if axis is None else [axis] if isinstance(axis, int) else axis
-        for one in sorted({at % x.ndim for at in axes}, reverse=True):
-            parts = xp.unstack(x, axis=one)
-            if not parts:
-                if self.identity is None:
-                    raise errors.ArgumentValueError(
-                        f"{self.__name__}.reduce: array must have elements on axis {one}, as there is no identity"
-                    )
-                total = xp.full_like(xp.sum(x, axis=one), self.identity)
-            else:
-                total = parts[0]
-                for part in parts[1:]:
-                    total = self._ours(total, part)
-            x = xp.expand_dims(total, axis=one) if keepdims else total
-        return x
+        def lines(array: Array) -> Sequence[Array]:
+            first = xp.permute_dims(array, (*axes, *rest))
+            return xp.unstack(xp.reshape(first, (math.prod(x.shape[at] for at in axes), *lengths)))
 
-    @_or_in_numpy
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        parts = lines(x)
+        masks = None if where is True else lines(xp.broadcast_to(where, x.shape))
+        start = initial if has_initial else self.identity if masks or not parts else None
+        total: Any = None if start is None else xp.broadcast_to(_cast(start, x.dtype), lengths)
+        for at, part in enumerate(parts):
+            new = part if total is None else self._ours(total, part)
+            total = new if masks is None else xp.where(masks[at], new, total)
+        kept = [1 if at in axes else length for at, length in enumerate(x.shape)]
+        return xp.reshape(total, kept) if keepdims else total
+
+    def _accumulate(self, x: Array, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
         """The results of all steps of `reduce` along an axis."""
-        self._two("accumulate")
-        x = as_array(array)
+        x, axis = self._in_loop(x, dtype, out), operator.index(axis)
         name = _ACCUMULATIONS.get(self.__name__)
-        if name is not None:
-            result = getattr(xp, name)(x, axis=axis, dtype=dtype)
-        else:
-            result = self._in_memory("accumulate", x, axis=axis, dtype=dtype)
-            if result is None:
-                x = x if dtype is None else xp.astype(x, dtype)
-                result = xp.moveaxis(self._accumulated(xp.moveaxis(x, axis, 0)), 0, axis)
-        return result if out is None else _options.written(f"{self.__name__}.accumulate", out, result)
+        if name is not None and x.dtype.kind != "b":
+            return _written(out, getattr(xp, name)(x, axis=axis, dtype=x.dtype))
+        found = self._in_memory("accumulate", x, axis=axis, dtype=np.dtype(x.dtype))
+        if found is None:
+            found = xp.moveaxis(self._accumulated(xp.moveaxis(x, axis, 0)), 0, axis)
+        return _written(out, found)
 
     def _in_memory(self, method: str, x: Array, *args: Any, **kwargs: Any) -> Array | None:
-        """What NumPy's own method gives of an array that stays in NumPy.
+        """The result of NumPy's own method of an array that stays in NumPy.
 
         Elsewhere None: it is composed of calls of the function.
         """
@@ -264,140 +295,218 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
             parts.append(self._ours(parts[-1], x[i]))
         return xp.stack(parts, axis=0)
 
-    @_or_in_numpy
-    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
-        """The function of each element of A with each of B."""
-        self._two("outer")
-        a, b = as_array(A), as_array(B)
-        if not kwargs and type(a) is type(b) is Array:
-            return self._ours(a.reshape((*a.shape, *[1] * b.ndim)), b)
-        return self._call_any((xp.reshape(a, (*a.shape, *[1] * b.ndim)), b), kwargs)
+    def _reduceat(self, x: Array, indices: Any, axis: Any = 0, dtype: Any = None, out: Any = None) -> Any:
+        """The reductions of the slices that begin at each of the indices."""
+        x, axis = self._in_loop(x, dtype, out), operator.index(axis)
+        starts = [int(one) for one in np.asarray(values_of(indices))]
+        found = self._in_memory("reduceat", x, np.array(starts, int), axis=axis, dtype=np.dtype(x.dtype))
+        if found is None:
+            x = xp.moveaxis(x, axis, 0)
+            ends = [*starts[1:], x.shape[0]]
+            parts = [
+                self._reduced(x[start:end], (0,)) if start < end else x[start]
+                for start, end in zip(starts, ends, strict=False)
+            ]
+            found = xp.moveaxis(xp.stack(parts, axis=0) if parts else x[:0], 0, axis)
+        return _written(out, found)
 
-    def at(self, a: Array, indices: Any, b: Any = None, /) -> None:
+    def _at(self, a: Array, indices: Any, /, *others: Any) -> None:
         """Write the function of the elements at these indices over them.
 
-        `b` is its second operand. An index that comes several times counts each time.
+        The second operand may follow. An index that comes several times counts each time.
         """
-        if type(a) is not Array:
-            raise errors.ArgumentTypeError(
-                f"{self.__name__}.at: a must be an Array, not {type(a).__name__}. Wrap it: np.asarray(a)"
-            )
-        if a.device.library == "numpy":
-            self._theirs.at(np.asarray(a), *[values_of(one) for one in (indices, b) if one is not None])
+        if type(a) is not Array or dispatch.known_shape(a).count(None):
+            raise _OnlyNumPyHas
+        if a.device.library == "numpy" and not a._home.is_traced(a._native):
+            self._theirs.at(np.asarray(a), *map(values_of, (indices, *others)))
             return
-        if self.nout != 1 or (b is None) != (self.nin == 1):
-            raise errors.ArgumentValueError(f"{self.__name__}.at: takes {self.nin + 1} arguments")
-        flat = xp.reshape(xp.arange(a.size), a.shape)[indices]
-        places = np.asarray(flat).ravel()
-        order = np.argsort(places, kind="stable")
-        ordered = places[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if places.size else np.array([], int)
-        turn = np.empty(places.size, int)  # how many times the index came before
-        turn[order] = np.arange(places.size) - np.repeat(starts, np.diff(np.r_[starts, places.size]))
-        whole = xp.reshape(a, (-1,))
-        values = None if b is None else xp.reshape(xp.broadcast_to(as_array(b), flat.shape), (-1,))
-        is_sum = values is not None and values.dtype.kind == "f" and self.__name__ in ("add", "subtract")
-        if values is not None and is_sum and turn.max(initial=0) > _TURNS:
-            whole = self._summed_at(whole, places, values)
+        operands = [one if type(one) in _SCALARS else as_array(one) for one in others]
+        kinds = [one if type(one) in _SCALARS else np.zeros((), _numpys(one.dtype)) for one in operands]
+        _check(self._theirs.at, (np.zeros(1, _numpys(a.dtype)), [0], *kinds), {})
+        keys = indices if isinstance(indices, tuple) else (indices,)
+        is_traced = any(type(one) is Array and one._home.is_traced(one._native) for one in keys)
+        if is_traced:
+            flat: Any = xp.reshape(xp.arange(a.size), a.shape)[indices]
         else:
+            flat = np.arange(a.size).reshape(a.shape)[values_of(indices)]
+        values = [xp.reshape(xp.broadcast_to(_beside(one, a), flat.shape), (-1,)) for one in operands]
+        whole, is_sum = xp.reshape(a, (-1,)), values and self.__name__ in ("add", "subtract")
+        if is_sum and a.dtype.kind in "iuf" and (is_traced or flat.size > _MANY):
+            whole = self._summed_at(whole, xp.reshape(xp.asarray(flat), (-1,)), *values)
+        elif is_traced:
+            raise errors.ArgumentTypeError(
+                f"{self.__name__}.at: indices must be known inside jit, grad and vmap, but for sums of real numbers. "
+                "Make them outside"
+            )
+        else:
+            places = flat.ravel()
+            order = np.argsort(places, kind="stable")
+            ordered = places[order]
+            starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: places.size])
+            turn = np.empty(places.size, int)  # how many times the index came before
+            turn[order] = np.arange(places.size) - np.repeat(starts, np.diff(np.r_[starts, places.size]))
             for n in range(int(turn.max(initial=-1)) + 1):
                 chosen = np.flatnonzero(turn == n)
                 at = xp.asarray(places[chosen])
-                here = xp.take(whole, at)
-                new = self._ours(here) if values is None else self._ours(here, xp.take(values, xp.asarray(chosen)))
+                new = self._ours(xp.take(whole, at), *[xp.take(one, xp.asarray(chosen)) for one in values])
                 whole = xp.asarray(whole, copy=True)
-                whole[at] = xp.astype(new, a.dtype)
+                whole[at] = _cast(new, a.dtype)
         a[...] = xp.reshape(whole, a.shape)
 
-    def _summed_at(self, whole: Array, places: np.ndarray[Any, Any], values: Array) -> Array:
+    def _summed_at(self, whole: Array, places: Array, values: Array) -> Array:
         """The function of each element and of the sum of its values."""
-        sums = counted.bincount(xp.asarray(places), weights=values, length=whole.size)
-        at = xp.asarray(np.unique(places))
-        whole = xp.asarray(whole, copy=True)
-        whole[at] = xp.astype(self._ours(xp.take(whole, at), xp.take(sums, at)), whole.dtype)
-        return whole
 
-    @_or_in_numpy
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        """The reductions of the slices that begin at each of the indices."""
-        self._two("reduceat")
-        x = as_array(array)
-        result = self._in_memory("reduceat", x, values_of(indices), axis=axis, dtype=dtype)
-        if result is None:
-            x = xp.moveaxis(x, axis, 0)
-            starts = [int(one) for one in np.asarray(indices)]
-            ends = [*starts[1:], x.shape[0]]
-            parts = [
-                self.reduce(x[start:end], axis=0, dtype=dtype) if start < end else x[start]
-                for start, end in zip(starts, ends, strict=True)
-            ]
-            result = xp.moveaxis(xp.stack(parts, axis=0), 0, axis)
-        return result if out is None else _options.written(f"{self.__name__}.reduceat", out, result)
+        def sums(of: Any) -> Array:
+            return counted.bincount(places, weights=of, length=whole.size)
+
+        if values.dtype.kind == "f":
+            total = sums(values)
+        else:  # sums of halves are exact in float64
+            wide = xp.astype(values, xp.int64)
+            low, high = (xp.astype(sums(one), xp.int64) for one in (wide & 0xFFFFFFFF, wide >> 32))
+            total = low + (high << 32)
+        is_chosen = counted.bincount(places, length=whole.size) > 0
+        return xp.where(is_chosen, _cast(self._ours(whole, total), whole.dtype), whole)
 
 
-class _OfOne(ufunc):
-    """A universal function of one argument."""
-
-    def _in_python(self, x: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs:
-            kind = type(x)
-            if kind is Array:
-                return self._ours(x)
-            if kind in _NUMBERS:
-                return self._theirs(x)
-            if kind in _NESTS:
-                array = as_array(x)
-                if type(array) is Array:
-                    return self._ours(array)
-        elif type(x) is Array:
-            out = _out_alone(args, kwargs)
-            if out is not None:
-                return self._into(out, (x,))
-        return self._call_any((x, *args), kwargs)
+class _OnlyNumPyHas(Exception):  # noqa: N818 - a signal within the module, no error
+    """The dtype to compute in is one that NumPy alone has."""
 
 
-class _OfTwo(ufunc):
-    """A universal function of two arguments."""
-
-    def _in_python(self, x1: Any, x2: Any, /, *args: Any, **kwargs: Any) -> Any:
-        if not args and not kwargs:
-            one, two = type(x1), type(x2)
-            if (one is Array and two in _DIRECT) or (two is Array and one in _SCALARS):
-                return self._ours(x1, x2)
-            if one in _NUMBERS and two in _NUMBERS:
-                return self._theirs(x1, x2)
-            if one in _NESTS or two in _NESTS:
-                a, b = (as_array(x) if type(x) in _NESTS else x for x in (x1, x2))
-                if (type(a) is Array and type(b) in _DIRECT) or (type(b) is Array and type(a) in _SCALARS):
-                    return self._ours(a, b)
-        elif type(x1) in _DIRECT and type(x2) in _DIRECT and not (type(x1) in _SCALARS and type(x2) in _SCALARS):
-            out = _out_alone(args, kwargs)
-            if out is not None:
-                return self._into(out, (x1, x2))
-        return self._call_any((x1, x2, *args), kwargs)
+_ARRAYS: Final = (Array, np.ndarray)
 
 
-def _out_alone(args: Sequence[Any], kwargs: Mapping[str, Any]) -> Array | None:
-    """The array of `out`, by position or by name, if nothing else is given."""
-    out = args[0] if len(args) == 1 and not kwargs else kwargs.get("out") if len(kwargs) == 1 and not args else None
-    return out if type(out) is Array else None
+def _check(
+    theirs: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any], *, keeps_lengths: bool = False
+) -> None:
+    """Let NumPy check the arguments of a call, on zeros of the same dtypes.
+
+    They have few elements: lengths from 2 on become as short as they can, in the same order, unless `keeps_lengths`.
+    """
+    given = [*args, *options.values()]
+    arrays = [
+        one for value in given for one in (value if type(value) is tuple else (value,)) if isinstance(one, _ARRAYS)
+    ]
+    lengths = sorted({n for one in arrays for n in one.shape if type(n) is int and n > 1})
+    short = {n: n if keeps_lengths else at for at, n in enumerate(lengths, start=2)}
+
+    def zeros(value: Any) -> Any:
+        if isinstance(value, _ARRAYS):
+            return np.zeros([short.get(n, n) if type(n) is int else 1 for n in value.shape], _numpys(value.dtype))
+        if type(value) is tuple:
+            return tuple(map(zeros, value))
+        return _numpys(value) if isinstance(value, DType) else value
+
+    with np.errstate(all="ignore"):
+        theirs(*map(zeros, args), **{name: zeros(value) for name, value in options.items()})
+
+
+def _numpys(dtype: Any) -> np.dtype[Any]:
+    """NumPy's dtype of an array; float16 in the place of bfloat16, whose casts are of the same kinds."""
+    return np.dtype(np.float16 if dtype.name == "bfloat16" else dtype)
+
+
+def _kinds(theirs: Any, operands: Sequence[Any]) -> Sequence[Any]:
+    """The dtypes of operands, or classes of Python numbers, of which `ldexp` resolves none."""
+    is_weak = theirs is not np.ldexp
+    return [
+        type(one) if is_weak and type(one) in (int, float, complex) else _numpys(as_array(one).dtype)
+        for one in operands
+    ]
+
+
+def _known(loop: Sequence[np.dtype[Any]]) -> Sequence[DType]:
+    """The dtypes of a loop as ours."""
+    if any(one.name not in dtypes.KNOWN for one in loop):
+        raise _OnlyNumPyHas
+    return [dtypes.dtype(one) for one in loop]
+
+
+def _cast(value: Any, dtype: DType) -> Array:
+    """An array in a dtype, cast as NumPy does by the rule "unsafe"."""
+    x = as_array(value)
+    if x.dtype.kind == "c" and dtype.kind != "c":
+        return x != 0 if dtype.kind == "b" else xp.astype(xp.real(x), dtype)
+    return xp.astype(x, dtype)
+
+
+def _beside(value: Any, array: Array) -> Array:
+    """An operand beside an array, which gives a Python number its dtype."""
+    return _cast(value, xp.result_type(array, value)) if type(value) in _SCALARS else value
+
+
+def _listed(indices: Any) -> Any:
+    """Indices in a list, of whatever class an array of integers is."""
+    values = values_of(indices)
+    return values.tolist() if isinstance(values, np.ndarray) and np.can_cast(values.dtype, np.intp) else values
+
+
+def _written(out: Any, result: Array, where: Any = True) -> Any:
+    """`out`, with the result where the condition holds; without `out` zeros stay elsewhere."""
+    (to,) = out if isinstance(out, tuple) else (out,)
+    if where is not True:
+        dtype = result.dtype if to is None else to.dtype
+        result = xp.where(where, _cast(result, dtype), xp.zeros((), dtype=dtype) if to is None else to)
+    if isinstance(to, np.ndarray):
+        np.copyto(to, np.asarray(result), casting="unsafe")
+    elif to is not None:
+        to[...] = _cast(result, to.dtype)
+    return result if to is None else to
 
 
 def ufunc_of(name: str, theirs: np.ufunc, ours: Callable[..., Any]) -> ufunc:
     """The universal function of that name, which computes `ours`."""
-    first = None if name.startswith("logical_") else ours
+    first = None if name.startswith("logical_") or name in _RESOLVED else ours
     if name.startswith("logical_"):
         ours = functools.partial(_of_truths, ours)
+    if name == "reciprocal":
+        ours = functools.partial(_of_integers, ours)
     if name in ("fmax", "fmin", "maximum", "minimum"):
         ours = _of_ordered(ours, name)
     if name in ("less", "less_equal", "greater", "greater_equal"):
         ours = _comparing(ours, name)
-    return (_OfOne if theirs.nin == 1 else _OfTwo)(name, theirs, ours, first)
+    return ufunc(name, theirs, _in_loop_of(theirs, ours, name in _RESOLVED), first)
+
+
+_RESOLVED: Final = frozenset(
+    "bitwise_count deg2rad degrees fabs heaviside ldexp rad2deg radians reciprocal spacing".split()
+)
+"""Functions of ours that promote otherwise than NumPy's, or take more dtypes, on some backend."""
+
+
+def _in_loop_of(theirs: Any, ours: Callable[..., Any], is_resolved: bool) -> Callable[..., Any]:
+    """The function in the dtypes of NumPy's loop for the operands, where it is `is_resolved` or refuses theirs."""
+
+    def function(*operands: Any) -> Any:
+        refusal = None
+        if not is_resolved:
+            try:
+                return ours(*operands)
+            except errors.ArgumentTypeError as error:
+                refusal = error
+        arrays = [as_array(one) for one in operands]
+        try:
+            loop = _known(theirs.resolve_dtypes((*_kinds(theirs, operands), *(None,) * theirs.nout)))
+        except (TypeError, _OnlyNumPyHas):
+            raise refusal or errors.ArgumentTypeError(
+                f"{theirs.__name__}: has no loop for the dtypes {', '.join(str(one.dtype) for one in arrays)}"
+            ) from None
+        if refusal is not None and all(one.dtype is to for one, to in zip(arrays, loop, strict=False)):
+            raise refusal
+        is_half = any(one.dtype.name == "bfloat16" for one in arrays)
+        return ours(*arrays if is_half else [_cast(one, to) for one, to in zip(arrays, loop, strict=False)])
+
+    return function
 
 
 def _of_truths(ours: Callable[..., Any], *operands: Any) -> Any:
     """A logical function, for which any number that is not zero is true."""
     return ours(*[one if one.dtype.kind == "b" else one != 0 for one in map(as_array, operands)])
+
+
+def _of_integers(ours: Callable[..., Any], x: Array, /) -> Any:
+    """The reciprocal, which is an integer of integers, cut off."""
+    return xp.where(xp.abs(x) == 1, x, xp.zeros((), dtype=x.dtype)) if x.dtype.kind in "iu" else ours(x)
 
 
 def _of_ordered(ours: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -426,26 +535,8 @@ def _comparing(ours: Callable[..., Any], name: str) -> Callable[..., Any]:
     return function
 
 
-_TURNS: Final = 64
-"""How many turns of writes are made before values are added up first."""
-_OPTIONS: Final = {"out", "where", "casting", "order", "dtype", "subok", "signature", "axes", "axis", "keepdims"}
-
-
-def _cast(name: str, operand: Any, dtype: Any, casting: str) -> Array:
-    """An operand in the dtype in which the function is computed."""
-    if type(operand) in _SCALARS and np.result_type(dtype, operand) == dtype:
-        return xp.asarray(operand, dtype=dtype)
-    x = as_array(operand)
-    if not np.can_cast(np.dtype(x.dtype), dtype, casting):  # type: ignore[arg-type]  # NumPy checks it
-        raise errors.ArgumentTypeError(
-            f"{name}: an argument of dtype {x.dtype} cannot be cast to {np.dtype(dtype)} by the rule {casting!r}. "
-            "Cast it: x.astype(...)"
-        )
-    return xp.astype(x, dtype)
-
-
-def _operand(value: Any) -> Any:
-    return value if isinstance(value, NUMBERS) else as_array(value)
+_MANY: Final = 64
+"""From so many indices on values are added up first."""
 
 
 def _signature(theirs: np.ufunc) -> inspect.Signature:

@@ -461,6 +461,10 @@ STATEMENTS: Final = {
     "out, by position": "x = np.zeros(3); np.multiply(v, v, x)",
     "out of a sum": "x = np.zeros(3); np.sum(m, axis=0, out=x)",
     "out, casting": "x = np.zeros(3, np.float32); np.sqrt(v, out=x)",
+    "out of integers, of reductions": "x = np.zeros((6, 2), int); np.sum(v[:2] + m[:, :2], 1, out=x[0]); "
+    "np.max(v[:2] + m[:, :2], 1, out=x[1]); np.mean(v[:2] + m[:, :2], axis=1, out=x[2]); "
+    "np.cumsum(v[:2] * 2, out=x[3]); np.nansum(v[:2] + m[:, :2], axis=1, out=x[4]); "
+    "np.var(2 * m[:, :2], axis=1, out=x[5])",
     "out of concatenate": "x = np.zeros(6); np.concatenate([v, v], out=x)",
     "out of clip": "x = v.copy(); np.clip(x, 1, 2, out=x)",
     "out of a part": "x = np.zeros((2, 3)); np.exp(v, out=x[1])",

@@ -311,8 +311,12 @@ fast_theirs(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
         if (result == NULL && !PyErr_Occurred()) {
             result = ours->fast_path(ours, args, nargs, kwnames);
         }
-        if (result != NULL || PyErr_Occurred()) {
+        if (result != NULL) {
             return result;
+        }
+        fall_back(); /* NumPy's function may take what ours refuses */
+        if (PyErr_Occurred()) {
+            return NULL;
         }
     }
     return call->variant == 'o' ? NULL : call_theirs(call, args, nargs, kwnames);
