@@ -1,9 +1,10 @@
-"""Settings that `with` blocks change: values of context variables, as those of `decimal.localcontext` are.
+"""Settings that `with` blocks change: the values of context variables.
 
-A block sets the variable on entry, so the change holds in its thread or asyncio task and in the tasks that are begun
-inside. Each value knows the block that made it and the value outside, so blocks may end in any order. As for any
-context variable, a block of a generator also holds for the caller while that generator is suspended, since generators
-have no context of their own. `blocks.within` opens a block around each step of a decorated generator function instead.
+They behave as those of `decimal.localcontext`. A block sets the variable on entry, so the change holds in its thread or
+asyncio task and in the tasks that are begun inside. Each value knows the block that made it and the value outside, so
+blocks may end in any order. As for any context variable, a block of a generator also holds for the caller while that
+generator is suspended, since generators have no context of their own. `blocks.within` opens a block around each step of
+a decorated generator function instead.
 """
 
 from __future__ import annotations
@@ -18,20 +19,25 @@ T = TypeVar("T")
 
 
 class Holding(Generic[V, T]):
-    """A `with` block that changes the value of `variable`; its target gets `given`.
+    """A `with` block that changes the value of a context variable.
 
-    `inside` takes the value outside and the block, which the value that it returns keeps as `outer` and `block`.
+    Its target gets `given`. `change` takes the value outside and the block, which the value that it returns keeps as
+    `outer` and `block`.
     """
 
-    __slots__ = ("_given", "_variable", "inside")
+    __slots__ = ("_change", "_given", "_variable")
 
-    def __init__(self, variable: ContextVar[V], inside: Callable[[V, Any], V], given: T) -> None:
+    def __init__(self, variable: ContextVar[V], change: Callable[[V, Any], V], given: T) -> None:
         self._variable = variable
-        self.inside = inside
+        self._change = change
         self._given = given
 
+    def inside(self, outer: V, /) -> V:
+        """The value in the block."""
+        return self._change(outer, self)
+
     def __enter__(self) -> T:
-        self._variable.set(self.inside(self._variable.get(), self))
+        self._variable.set(self.inside(self._variable.get()))
         return self._given
 
     def __exit__(
@@ -57,4 +63,4 @@ def _without(value: Any, block: Any) -> Any:
         return outer
     rest = _without(outer, block)
     # A new value, as other contexts may refer to the old one. What it inherited from the closed block is dropped.
-    return value if rest is outer else value.block.inside(rest, value.block)
+    return value if rest is outer else value.block.inside(rest)

@@ -160,6 +160,8 @@ class backend:  # noqa: N801 - used as a function
     numpy
     """
 
+    name = "backend"
+
     def __init__(self, name: str | Backend = AUTO, /) -> None:
         found = registry.known(name) if type(name) is str else None
         if found is None:
@@ -173,9 +175,9 @@ class backend:  # noqa: N801 - used as a function
         self._backend = found
         """None until it is entered, unless the backend was asked for before; always for "auto"."""
 
-    def inside(self, outer: Choice, block: backend) -> Choice:
+    def inside(self, outer: Choice, /) -> Choice:
         """What is chosen in the block."""
-        found = Choice(self._backend, outer.candidates, outer.records, block, outer)
+        found = Choice(self._backend, outer.candidates, outer.records, self, outer)
         if self._backend is None:
             _be_automatic(found)
         return found
@@ -183,7 +185,7 @@ class backend:  # noqa: N801 - used as a function
     def __enter__(self) -> Backend | None:
         if self._backend is None and self._spec != AUTO:
             self._backend = registry.as_backend(self._spec)
-        context_variable.set(self.inside(current(), self))
+        context_variable.set(self.inside(current()))
         return self._backend
 
     def __exit__(
@@ -192,7 +194,7 @@ class backend:  # noqa: N801 - used as a function
         close(context_variable, self)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        return within("backend", functools.partial(backend, self._spec), function)
+        return within(self.name, functools.partial(backend, self._spec), function)
 
     def __repr__(self) -> str:
         return f'backend("{self._spec}")'
