@@ -17,6 +17,7 @@ from anyarray._base.errors import *
 from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
 from anyarray._choice.automatic import Decision, OutOfMemoryWarning, ProfileWarning
 from anyarray._choice.choice import backend, device, fused, set_default_backend
+from anyarray._memory import heap as _heap  # noqa: F401  # pyright: ignore[reportUnusedImport]  # it is set at import
 from anyarray._memory.devices import DeviceMemory, free_memory, memory
 from anyarray._memory.transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
 from anyarray._registry.inventory import BackendInfo, backends
