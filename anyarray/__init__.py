@@ -17,24 +17,13 @@ from anyarray._base.errors import *
 from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
 from anyarray._choice.automatic import Decision, OutOfMemoryWarning, ProfileWarning
 from anyarray._choice.choice import backend, device, fused, set_default_backend
+from anyarray._memory import heap as _heap  # noqa: F401  # pyright: ignore[reportUnusedImport]  # it is set at import
 from anyarray._memory.devices import DeviceMemory, free_memory, memory
 from anyarray._memory.transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
 from anyarray._registry.inventory import BackendInfo, backends
 from anyarray._registry.registry import Backend
 from anyarray.interop import from_native, portable, to_native
-from anyarray.standard import constants as _constants
-from anyarray.standard import creation as _creation
-from anyarray.standard import data_types as _data_types
-from anyarray.standard import elementwise as _elementwise
-from anyarray.standard import indexing as _indexing
-from anyarray.standard import inspection as _inspection
-from anyarray.standard import linear_algebra as _linear_algebra
-from anyarray.standard import manipulation as _manipulation
-from anyarray.standard import searching as _searching
-from anyarray.standard import sets as _sets
-from anyarray.standard import sorting as _sorting
-from anyarray.standard import statistical as _statistical
-from anyarray.standard import utility as _utility
+from anyarray.standard import namespace as _namespace
 from anyarray.standard.constants import *
 from anyarray.standard.creation import *
 from anyarray.standard.data_types import *
@@ -84,57 +73,12 @@ __version__ = "0.1.0"
 __array_api_version__ = "2025.12"
 
 __all__ = [
-    "Array",
-    "Backend",
-    "BackendInfo",
-    "Decision",
-    "DeviceMemory",
-    "Explanation",
-    "OutOfMemoryWarning",
-    "ProfileWarning",
-    "Transfer",
-    "TransferLog",
-    "TransferWarning",
-    "__array_api_version__",
-    "__version__",
-    "backend",
-    "backends",
-    "calibrate",
-    "device",
-    "explain",
-    "fft",
-    "free_memory",
-    "from_native",
-    "fused",
-    "grad",
-    "jacobian",
-    "jit",
-    "lib",
-    "linalg",
-    "memory",
-    "no_transfers",
-    "policy",
-    "portable",
-    "random",
-    "set_default_backend",
-    "stop_gradient",
-    "to_native",
-    "transfers",
-    "value_and_grad",
-    "vmap",
-]
+    "Array", "Backend", "BackendInfo", "Decision", "DeviceMemory", "Explanation", "OutOfMemoryWarning",
+    "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__", "backend",
+    "backends", "calibrate", "device", "explain", "fft", "free_memory", "from_native", "fused", "grad", "jacobian",
+    "jit", "lib", "linalg", "memory", "no_transfers", "policy", "portable", "random", "set_default_backend",
+    "stop_gradient", "to_native", "transfers", "value_and_grad", "vmap",
+]  # fmt: skip
 __all__ += errors.__all__
-__all__ += _constants.__all__
-__all__ += _creation.__all__
-__all__ += _data_types.__all__
-__all__ += _elementwise.__all__
-__all__ += _indexing.__all__
-__all__ += _inspection.__all__
-__all__ += _linear_algebra.__all__
-__all__ += _manipulation.__all__
-__all__ += _searching.__all__
-__all__ += _sets.__all__
-__all__ += _sorting.__all__
-__all__ += _statistical.__all__
-__all__ += _utility.__all__
+__all__ += _namespace.__all__
 __all__ += [name for name in _extensions.NAMES if "." not in name]

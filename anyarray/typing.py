@@ -18,20 +18,6 @@ from anyarray.standard.linalg import QR, SVD, Eigensystem, Slogdet
 from anyarray.standard.sets import UniqueAll, UniqueCounts, UniqueInverse
 
 __all__ = [
-    "QR",
-    "SVD",
-    "AnyArray",
-    "Capabilities",
-    "DTypeLike",
-    "DefaultDTypes",
-    "Eigensystem",
-    "FloatInfo",
-    "Index",
-    "Info",
-    "IntegerInfo",
-    "Shape",
-    "Slogdet",
-    "UniqueAll",
-    "UniqueCounts",
-    "UniqueInverse",
-]
+    "QR", "SVD", "AnyArray", "Capabilities", "DTypeLike", "DefaultDTypes", "Eigensystem", "FloatInfo", "Index", "Info",
+    "IntegerInfo", "Shape", "Slogdet", "UniqueAll", "UniqueCounts", "UniqueInverse",
+]  # fmt: skip

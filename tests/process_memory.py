@@ -29,15 +29,12 @@ class _Growth:
 def bound() -> None:
     """Clear caches of compiled functions if the process grew too large."""
     if _bytes("VmRSS") > _Growth.until:
-        from anyarray._base import extension  # not before pytest has set up how tests import
-        from anyarray._memory import alignment
+        from anyarray._memory import alignment  # not before pytest has set up how tests import
 
         if "jax" in sys.modules:
             sys.modules["jax"].clear_caches()
         gc.collect()
-        alignment.trim_malloc()  # as glibc keeps what is freed,
-        if extension.speedups is not None:
-            extension.speedups.free_kept()  # as do NumPy's large arrays
+        alignment.trim_malloc()  # as glibc keeps what is freed
         _Growth.until = max(USUAL, _bytes("VmRSS") + ROOM)
 
 

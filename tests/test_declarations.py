@@ -8,6 +8,7 @@ import inspect
 import itertools
 import linecache
 import operator
+import pkgutil
 import re
 import traceback
 from collections.abc import Callable, Iterator
@@ -193,3 +194,27 @@ def test_a_word_that_nobody_knows_is_an_error_which_names_the_known_ones(said: s
     with pytest.raises(ValueError, match=f"^{re.escape(sentence)}"):
         dispatch.dispatch(**{said: "free"})(thinking)
     assert before == [set(table) for table in (_home.declared, declaration.declarations)]
+
+
+COMPILED: Final = ROOT / "anyarray" / "_call" / "c"
+CITED: Final = re.compile(
+    r"`((?:_array|_base|_call|_choice|_memory|_registry|backends|extensions|random|standard)\.[\w.]+)`"
+)
+"""A name of the package, in a comment of the C sources."""
+
+
+def test_every_name_of_python_that_c_cites_exists() -> None:
+    missing: list[str] = []
+    for file in sorted(COMPILED.glob("*.[ch]")):
+        for name in CITED.findall(file.read_text()):
+            try:
+                pkgutil.resolve_name(f"anyarray.{name}")
+            except (ImportError, AttributeError):
+                missing.append(f"{file.name}: {name}")
+    assert not missing
+
+
+def test_every_compiled_path_cites_the_function_that_it_repeats() -> None:
+    rows = re.findall(r"^FastPath (.+);(.*)$", (COMPILED / "fast_paths.h").read_text(), re.M)
+    assert len(rows) > 20
+    assert not [names for names, comment in rows if not CITED.search(comment)]

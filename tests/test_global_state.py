@@ -156,6 +156,7 @@ def test_freed_memory_serves_the_next_array(run_python: Callable[..., str]) -> N
 def test_what_the_user_says_of_freed_memory_holds(run_python: Callable[..., str]) -> None:
     pages_of_an_array = 240_000 // 4096
     assert int(run_python(CHAINS, MALLOC_MMAP_THRESHOLD_="131072")) >= pages_of_an_array
+    assert int(run_python(CHAINS, ANYARRAY_MALLOC="off")) >= pages_of_an_array
 
 
 HUGE = """
@@ -187,7 +188,8 @@ def test_new_memory_of_the_heap_comes_in_huge_pages_unless_the_user_wants_none(r
     first, most = run_python(HUGE).split()
     assert first == "True"
     assert float(most) >= 0.9  # all but what makes it grow
-    assert run_python(HUGE, NUMPY_MADVISE_HUGEPAGE="0").split() == ["False", "0.0"]
+    for variable in ({"NUMPY_MADVISE_HUGEPAGE": "0"}, {"ANYARRAY_MALLOC": "off"}):
+        assert run_python(HUGE, **variable).split() == ["False", "0.0"]
 
 
 GIVEN_BACK = """
@@ -212,50 +214,6 @@ def test_freed_memory_is_given_back_unless_the_user_keeps_larger_blocks(run_pyth
     assert float(run_python(GIVEN_BACK)) >= 1.0  # and what imports have freed
     kept = "glibc.malloc.mmap_threshold=4294967296:glibc.malloc.trim_threshold=8589934592"
     assert float(run_python(GIVEN_BACK, GLIBC_TUNABLES=kept)) == 0.0
-
-
-KEPT = """
-import os, resource
-from pathlib import Path
-import numpy as np
-import anyarray as xp
-from anyarray._base import extension
-
-def pages(field):
-    return int(Path("/proc/self/statm").read_text().split()[field]) * os.sysconf("SC_PAGESIZE")
-
-def faults():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-
-xp.set_default_backend("numpy")
-x = xp.ones(6_000_000)
-x + 1
-before = faults()
-for _ in range(20):
-    y = x + 1
-    del y
-print(faults() - before < 300, end=" ")
-assert not np.any(np.asarray(xp.zeros(6_000_000)))
-resident = pages(1)
-extension.speedups.free_kept()
-print(resident - pages(1) > 40_000_000, end=" ")
-y = x + 1
-resource.setrlimit(resource.RLIMIT_AS, (pages(0) + 10_000_000, resource.RLIM_INFINITY))
-del y
-print(xp.ones(7_000_000).shape)
-"""
-
-
-@pytest.mark.skipif(extension.speedups is None, reason="the compiled calls keep memory")
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="other allocators have rules of their own")
-def test_memory_of_large_arrays_is_used_again_until_something_else_needs_it(run_python: Callable[..., str]) -> None:
-    assert run_python(KEPT) == "True True (7000000,)\n"
-
-
-@pytest.mark.skipif(extension.speedups is None, reason="the compiled calls keep memory")
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="the variable is glibc's")
-def test_memory_of_large_arrays_is_given_back_if_the_user_wants_that(run_python: Callable[..., str]) -> None:
-    assert run_python(KEPT, MALLOC_TRIM_THRESHOLD_="131072") == "False False (7000000,)\n"
 
 
 def test_the_user_s_error_state_holds_on_numpy() -> None:

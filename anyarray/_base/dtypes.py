@@ -23,7 +23,7 @@ import numpy as np
 
 from anyarray._base.blocks import block
 from anyarray._base.errors import ArgumentOverflowError, ArgumentTypeError, ArgumentValueError
-from anyarray._base.settings import Holding, Layers, Setting
+from anyarray._base.settings import Holding
 
 
 class DType:
@@ -387,45 +387,11 @@ _changes: Final[list[None]] = []
 class _Defaults(dict[type[Any], DType]):
     """What holds in a block of `default_dtypes`."""
 
-    __slots__ = ("change", "outer")
+    __slots__ = ("block", "outer")
 
-    change: _Changed
+    block: Any
     outer: dict[type[Any], DType]
 
-
-class _View(dict[type[Any], DType]):
-    """What holds while a generator has a block open.
-
-    It depends on who asks.
-    """
-
-    __slots__ = ("layers",)
-
-    def __init__(self, layers: Layers[dict[type[Any], DType]]) -> None:
-        self.layers = layers
-
-    def __getitem__(self, kind: type[Any]) -> DType:
-        return self.layers.read(lambda held: held[kind])
-
-    def values(self) -> Any:
-        return self.layers.read(lambda held: list(held.values()))
-
-
-class _Changed:
-    """Other dtypes for some classes."""
-
-    name = "default_dtypes"
-
-    def __init__(self, own: dict[type[Any], DType]) -> None:
-        self.own = own
-
-    def inside(self, outer: dict[type[Any], DType], /) -> dict[type[Any], DType]:
-        found = _Defaults(outer | self.own)
-        found.change, found.outer = self, outer
-        return found
-
-
-_setting: Final = Setting(context_variable, _View)
 
 defaults: Final = context_variable.get
 """The default dtypes of this context, by Python's scalar classes."""
@@ -473,4 +439,10 @@ def default_dtypes(
         own[classes[name]] = found
     if not _changes:
         _changes.append(None)
-    return Holding(_setting, _Changed(own), None)
+
+    def inside(outer: dict[type[Any], DType], block: Any) -> dict[type[Any], DType]:
+        found = _Defaults(outer | own)
+        found.block, found.outer = block, outer
+        return found
+
+    return Holding(context_variable, inside, None)

@@ -28,23 +28,10 @@ from typing import Final
 import numpy as np
 
 __all__ = [
-    "AnyarrayError",
-    "ArgumentIndexError",
-    "ArgumentOverflowError",
-    "ArgumentTypeError",
-    "ArgumentValueError",
-    "AxisError",
-    "BackendError",
-    "BackendMismatchError",
-    "BackendNotFoundError",
-    "BackendNotInstalledError",
-    "DeviceNotFoundError",
-    "LinAlgError",
-    "OutOfMemoryError",
-    "TraceError",
-    "TransferError",
-    "UnsupportedError",
-]
+    "AnyarrayError", "ArgumentIndexError", "ArgumentOverflowError", "ArgumentTypeError", "ArgumentValueError",
+    "AxisError", "BackendError", "BackendMismatchError", "BackendNotFoundError", "BackendNotInstalledError",
+    "DeviceNotFoundError", "LinAlgError", "OutOfMemoryError", "TraceError", "TransferError", "UnsupportedError",
+]  # fmt: skip
 
 
 class AnyarrayError(Exception):

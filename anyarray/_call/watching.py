@@ -185,7 +185,7 @@ class Watched(Choice):
 
     def __init__(self, backend: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(backend, *args, **kwargs)
-        if self.change is None:  # no block of the user's: it is set for the time of a call that is recorded already
+        if self.block is None:  # no block of the user's: it is set for the time of a call that is recorded already
             self.__class__ = Choice  # type: ignore[assignment]  # which has the same slots
 
     @property

@@ -11,8 +11,6 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
-import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
@@ -21,7 +19,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 from anyarray._base import callers, environment, errors
 from anyarray._base.blocks import within
-from anyarray._base.settings import OPENERS, SUSPENDS, Change, Holding, Layers, Setting
+from anyarray._base.settings import Holding, close
 from anyarray._choice import automatic, cost, machine
 from anyarray._choice.automatic import Decision
 from anyarray._choice.whole_functions import WholeFunction
@@ -40,7 +38,6 @@ VARIABLE: Final = "ANYARRAY_BACKEND"
 _NUMPY: Final = registry.backend_of_name("numpy").free
 _UNADOPTED: Final = registry.unadopted
 _are_absent: Final = registry.are_absent
-_frame: Final = sys._getframe
 
 
 class Automatic:
@@ -63,14 +60,14 @@ class Choice:
     profile: calls run where their inputs are, without overhead.
     """
 
-    __slots__ = ("backend", "candidates", "change", "fuses", "is_careful", "outer", "records")
+    __slots__ = ("backend", "block", "candidates", "fuses", "is_careful", "outer", "records")
 
     def __init__(
         self,
         backend: Backend | str | Automatic | None,
         candidates: tuple[str, ...] | None = None,
         records: tuple[list[Decision], ...] = (),
-        change: Change[Choice] | None = None,
+        block: Any = None,
         outer: Choice | None = None,
     ) -> None:
         self.backend = backend
@@ -83,36 +80,10 @@ class Choice:
         self.records = records
         """Where decisions are recorded."""
         # Kept here, not with the block: threads and tasks may share one block object, each in a context of its own.
-        self.change = change
-        """What the block does that opened it."""
+        self.block = block
+        """The block that opened it."""
         self.outer = outer
         """What is chosen again when that is closed."""
-
-
-def _held(name: str) -> Any:
-    """A field of what is chosen where a view of it is read."""
-    return property(
-        lambda view: view.layers.read(operator.attrgetter(name)),
-        lambda view, found: setattr(view.layers.held(), name, found),
-    )
-
-
-class _View(Choice):
-    """What is chosen while a generator has a block open.
-
-    It depends on who asks.
-    """
-
-    __slots__ = ("layers",)
-
-    def __init__(self, layers: Layers[Choice]) -> None:
-        self.layers = layers
-        self.change = None
-        self.outer = layers.base
-
-    backend, candidates, fuses, records, is_careful = map(
-        _held, ("backend", "candidates", "fuses", "records", "is_careful")
-    )
 
 
 def _be_automatic(found: Choice) -> None:
@@ -124,16 +95,15 @@ def _be_automatic(found: Choice) -> None:
     found.backend = OBSERVED if found.records or found.is_careful or leaves_numpy_out else BY_COST
 
 
-class _Changed:
-    """What is chosen outside, changed."""
+def _changing(change: Callable[[Choice], None], given: T) -> AbstractContextManager[T]:
+    """A block in which `change` has been made to what is chosen outside."""
 
-    def __init__(self, name: str, change: Callable[[Choice], None]) -> None:
-        self.name, self._change = name, change
-
-    def inside(self, outer: Choice, /) -> Choice:
-        found = Choice(outer.backend, outer.candidates, outer.records, self, outer)
-        self._change(found)
+    def inside(outer: Choice, block: Any) -> Choice:
+        found = Choice(outer.backend, outer.candidates, outer.records, block, outer)
+        change(found)
         return found
+
+    return Holding(context_variable, inside, given)
 
 
 def _named(name: str) -> Choice:
@@ -152,8 +122,6 @@ context_variable: ContextVar[Choice] = ContextVar("anyarray backend", default=pr
 
 current: Final = context_variable.get
 """The choice of this context; a bound method, as every call needs it."""
-
-_setting: Final = Setting(context_variable, _View)
 
 
 def chosen() -> Backend | None:
@@ -215,28 +183,18 @@ class backend:  # noqa: N801 - used as a function
         return found
 
     def __enter__(self) -> Backend | None:
-        outer, frame, entered = current(), _frame(1), self._backend
-        code = frame.f_code
-        # As `Setting.open` does it, in less time.
-        if entered is None or type(outer) is _View or code.co_flags & SUSPENDS or code.co_name in OPENERS:
-            if entered is None and self._spec != AUTO:
-                self._backend = entered = registry.as_backend(self._spec)
-            _setting.open(self, frame)
-        else:
-            context_variable.set(Choice(entered, outer.candidates, outer.records, self, outer))
-        return entered
+        if self._backend is None and self._spec != AUTO:
+            self._backend = registry.as_backend(self._spec)
+        context_variable.set(self.inside(current()))
+        return self._backend
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        here = current()
-        if here.change is self and here.outer is not None:
-            context_variable.set(here.outer)
-        else:
-            _setting.close(self, _frame(1), kind)
+        close(context_variable, self)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        return within("backend", functools.partial(backend, self._spec), function)
+        return within(self.name, functools.partial(backend, self._spec), function)
 
     def __repr__(self) -> str:
         return f'backend("{self._spec}")'
@@ -476,8 +434,6 @@ def forget_profile() -> None:
     """Load the profile again at the next large call."""
     machine.forget()
     choice: Choice | None = current()
-    if type(choice) is _View:
-        choice.layers.known.clear()
     while choice is not None:  # that of the process is the last
         if choice.backend is None:
             choice.backend = BY_COST
@@ -499,7 +455,7 @@ def narrowed(
         if candidates is not None or isinstance(found.backend, Automatic):
             _be_automatic(found)
 
-    return Holding(_setting, _Changed("policy", change), None)
+    return _changing(change, None)
 
 
 def fused() -> AbstractContextManager[None]:
@@ -522,7 +478,7 @@ def fused() -> AbstractContextManager[None]:
     >>> y.shape
     (100000,)
     """
-    return Holding(_setting, _Changed("fused", lambda found: setattr(found, "fuses", True)), None)
+    return _changing(lambda found: setattr(found, "fuses", True), None)
 
 
 def recorded(record: list[Decision], given: T) -> AbstractContextManager[T]:
@@ -533,4 +489,4 @@ def recorded(record: list[Decision], given: T) -> AbstractContextManager[T]:
         if found.backend is None or isinstance(found.backend, Automatic):
             _be_automatic(found)
 
-    return Holding(_setting, _Changed("explain", change), given)
+    return _changing(change, given)

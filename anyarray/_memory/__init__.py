@@ -3,6 +3,7 @@
 Imports from `_base` and `_registry`.
 
     alignment      memory that every library can share: contiguous, writable, aligned to 64 bytes
+    heap           how glibc's malloc gets and keeps memory
     ownership      whether an Array is the sole owner of its memory, by reference counts; locks
     views          which Arrays show the same elements, and how a write to one reaches all of them
     second_copies  a cache: the transferred copy of an Array on another backend, kept until the Array is written

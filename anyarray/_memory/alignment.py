@@ -28,7 +28,6 @@ MODEST: Final = 10_000
 """Bytes below which a copy takes less time than the check whether one is needed."""
 
 _allocated: Final = getattr(extension.speedups, "allocated", None)
-_use_huge_pages: Final = getattr(extension.speedups, "use_huge_pages", None)
 # Module globals: faster to look up than attributes of modules.
 _empty, _ndarray, _address, _BYTE = np.empty, np.ndarray, ctypes.addressof, np.dtype(np.uint8)
 
@@ -88,35 +87,13 @@ LARGEST_KEPT: Final = 32 << 20
 
 Larger blocks are mapped anew from the system, unless a free block of the heap holds them.
 """
-_LEARNED_FROM: Final = LARGEST_KEPT - 8192
-"""Bytes of the largest array that raises glibc's dynamic thresholds: NumPy and malloc add some to each."""
-
-
-def raise_trim_threshold() -> None:
-    """Let glibc keep up to 64 MiB of freed memory for the next arrays.
-
-    glibc's dynamic trim threshold is twice the largest mapped block freed so far, 256 KiB at first. Memory beyond it
-    goes back to the system, and the next array page-faults it in again: chains of arrays of 0.1 to 10 MB took 6 to 13
-    times as long. So this frees a block of the largest size that counts, without touching its pages, as a program does
-    with its first such array. No setting is changed, and the user's own hold: `MALLOC_TRIM_THRESHOLD_` and the like.
-    Other allocators are not affected. Source: mallopt(3), M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
-    """
-    try:
-        np.empty(_LEARNED_FROM, np.uint8)
-    except MemoryError:  # more than the process may allocate
-        return
-    if _use_huge_pages is not None:  # for the first arrays; compiled calls see to what comes when the heap has grown
-        _use_huge_pages()
-
-
-raise_trim_threshold()
 
 
 def trim_malloc() -> None:
     """Let glibc return all freed memory to the system.
 
-    The next arrays then page-fault all of their memory in, regardless of what was freed before, but for what large
-    arrays of NumPy have kept. Does nothing where the user has set the mmap threshold, or with another allocator.
+    The next arrays then page-fault all of their memory in, regardless of what was freed before. Does nothing where the
+    user has set the mmap threshold, or with another allocator.
     Source: malloc_trim(3), mallopt(3).
     """
     if _MMAP_TUNABLE in os.environ.get("GLIBC_TUNABLES", "") or "MALLOC_MMAP_THRESHOLD_" in os.environ:

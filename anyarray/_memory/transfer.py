@@ -30,7 +30,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from anyarray._base import blocks, callers, errors
-from anyarray._base.settings import Change, Holding, Layers, Setting
+from anyarray._base.settings import Holding
 from anyarray._memory import alignment, devices
 from anyarray._registry.home import DeviceRoute, Home, Native
 from anyarray._registry.registry import Backend, as_backend, is_leak
@@ -103,7 +103,7 @@ class TransferLog:
 class _Watch:
     """What is asked for in a context."""
 
-    __slots__ = ("change", "guard", "logs", "outer")
+    __slots__ = ("block", "guard", "logs", "outer")
 
     guard: Literal["off", "warn", "raise"]
 
@@ -111,67 +111,21 @@ class _Watch:
         self,
         logs: tuple[TransferLog, ...] = (),
         guard: Literal["off", "warn", "raise"] = "off",
-        change: Change[_Watch] | None = None,
+        block: Any = None,
         outer: _Watch | None = None,
     ) -> None:
         self.logs = logs
         self.guard = guard
-        self.change = change
-        """What the innermost block does."""
+        self.block = block
+        """The innermost block."""
         self.outer = outer
         """What is asked for again when that is closed."""
-
-
-class _View(_Watch):
-    """What is asked for while a generator has a block open.
-
-    It depends on who asks.
-    """
-
-    __slots__ = ("layers",)
-
-    def __init__(self, layers: Layers[_Watch]) -> None:
-        self.layers = layers
-        self.change = self.outer = None
-
-    @property
-    def logs(self) -> tuple[TransferLog, ...]:  # type: ignore[override]  # attributes of the others
-        return self.layers.read(lambda held: held.logs)
-
-    @property
-    def guard(self) -> Literal["off", "warn", "raise"]:  # type: ignore[override]  # as above
-        return self.layers.read(lambda held: held.guard)
-
-
-class _Logged:
-    """Record transfers."""
-
-    name = "transfers"
-
-    def __init__(self, log: TransferLog) -> None:
-        self.log = log
-
-    def inside(self, outer: _Watch, /) -> _Watch:
-        return _Watch((*outer.logs, self.log), outer.guard, self, outer)
-
-
-class _Guarded:
-    """Forbid copies."""
-
-    name = "no_transfers"
-
-    def __init__(self, mode: Literal["warn", "raise"]) -> None:
-        self.mode: Literal["warn", "raise"] = mode
-
-    def inside(self, outer: _Watch, /) -> _Watch:
-        return _Watch(outer.logs, self.mode, self, outer)
 
 
 UNWATCHED: Final = _Watch()
 _variable: ContextVar[_Watch] = ContextVar("anyarray transfers", default=UNWATCHED)
 watch: Final = _variable.get
 """What is asked for here: `watch() is UNWATCHED` only if neither a ledger nor a guard is open."""
-_setting: Final = Setting(_variable, _View)
 
 
 @blocks.block
@@ -188,7 +142,7 @@ def transfers() -> AbstractContextManager[TransferLog]:
     0
     """
     log = TransferLog()
-    return Holding(_setting, _Logged(log), log)
+    return Holding(_variable, lambda outer, block: _Watch((*outer.logs, log), outer.guard, block, outer), log)
 
 
 @blocks.block
@@ -205,7 +159,7 @@ def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> AbstractContext
     """
     if mode not in ("raise", "warn"):
         raise errors.ArgumentValueError(f'no_transfers: mode must be "raise" or "warn", not {mode!r}')
-    return Holding(_setting, _Guarded(mode), None)
+    return Holding(_variable, lambda outer, block: _Watch(outer.logs, mode, block, outer), None)
 
 
 class Route(NamedTuple):

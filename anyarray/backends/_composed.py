@@ -13,22 +13,9 @@ Home = Any
 Native = Any
 
 __all__ = [
-    "complex_of",
-    "count_nonzero",
-    "diff",
-    "full_like",
-    "isin",
-    "logaddexp",
-    "moveaxis",
-    "ones_like",
-    "reciprocal",
-    "square",
-    "take_along_axis",
-    "tile",
-    "unstack",
-    "vecdot",
-    "zeros_like",
-]
+    "complex_of", "count_nonzero", "diff", "full_like", "isin", "logaddexp", "moveaxis", "ones_like", "reciprocal",
+    "square", "take_along_axis", "tile", "unstack", "vecdot", "zeros_like",
+]  # fmt: skip
 
 
 def unstack(home: Home, x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:

@@ -73,15 +73,3 @@ def directly(
     """
     native.direct = function, kind, dtypes, guard, is_guarded, frozenset(options)  # type: ignore[attr-defined]  # which functions may have
     return native
-
-
-def told_at_once(
-    hook: F, kind: type, attributes: tuple[str, ...], guards: tuple[Callable[[], Any], ...], exceptions: list[Any]
-) -> F:
-    """The hook `is_in_place`, with what makes it True without a call.
-
-    The array is of the class `kind`, each of its `attributes` can be read and is not True, each of the `guards` gives
-    None or 0, and the list `exceptions` is empty. `_call/c/arrays.c` asks for all this.
-    """
-    hook.direct = kind, attributes, guards, exceptions  # type: ignore[attr-defined]  # which functions may have
-    return hook

@@ -19,17 +19,8 @@ from anyarray.extensions._axes import axis_of
 from anyarray.standard import namespace as xp
 
 __all__ = [
-    "c_",
-    "fromfunction",
-    "geomspace",
-    "identity",
-    "index_exp",
-    "logspace",
-    "mgrid",
-    "ogrid",
-    "r_",
-    "s_",
-]
+    "c_", "fromfunction", "geomspace", "identity", "index_exp", "logspace", "mgrid", "ogrid", "r_", "s_",
+]  # fmt: skip
 
 
 def identity(n: int, dtype: DTypeLike | None = None) -> Array:

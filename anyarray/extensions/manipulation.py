@@ -31,39 +31,11 @@ from anyarray.extensions.statistics import median
 from anyarray.standard import namespace as xp
 
 __all__ = [
-    "append",
-    "apply_along_axis",
-    "apply_over_axes",
-    "array_split",
-    "atleast_1d",
-    "atleast_2d",
-    "atleast_3d",
-    "block",
-    "column_stack",
-    "delete",
-    "dsplit",
-    "dstack",
-    "fliplr",
-    "flipud",
-    "hsplit",
-    "hstack",
-    "insert",
-    "packbits",
-    "pad",
-    "ravel",
-    "resize",
-    "rollaxis",
-    "rot90",
-    "sliding_window_view",
-    "split",
-    "swapaxes",
-    "transpose",
-    "trim_zeros",
-    "unpackbits",
-    "vectorize",
-    "vsplit",
-    "vstack",
-]
+    "append", "apply_along_axis", "apply_over_axes", "array_split", "atleast_1d", "atleast_2d", "atleast_3d", "block",
+    "column_stack", "delete", "dsplit", "dstack", "fliplr", "flipud", "hsplit", "hstack", "insert", "packbits", "pad",
+    "ravel", "resize", "rollaxis", "rot90", "sliding_window_view", "split", "swapaxes", "transpose", "trim_zeros",
+    "unpackbits", "vectorize", "vsplit", "vstack",
+]  # fmt: skip
 
 Sections: TypeAlias = int | Sequence[int] | AnyArray
 """A number of equal parts, or the positions where to cut."""

@@ -20,18 +20,8 @@ from anyarray.extensions.products import vander
 from anyarray.standard import namespace as xp
 
 __all__ = [
-    "poly",
-    "poly1d",
-    "polyadd",
-    "polyder",
-    "polydiv",
-    "polyfit",
-    "polyint",
-    "polymul",
-    "polysub",
-    "polyval",
-    "roots",
-]
+    "poly", "poly1d", "polyadd", "polyder", "polydiv", "polyfit", "polyint", "polymul", "polysub", "polyval", "roots",
+]  # fmt: skip
 
 
 @composed(own="numpy cupy", p="numeric", x="numeric", reads_no_values=True)

@@ -19,23 +19,9 @@ from anyarray.extensions._axes import axis_of
 from anyarray.standard import namespace as xp
 
 __all__ = [
-    "cross",
-    "diag",
-    "diagflat",
-    "diagonal",
-    "dot",
-    "einsum",
-    "einsum_path",
-    "inner",
-    "kron",
-    "matvec",
-    "outer",
-    "trace",
-    "tri",
-    "vander",
-    "vdot",
-    "vecmat",
-]
+    "cross", "diag", "diagflat", "diagonal", "dot", "einsum", "einsum_path", "inner", "kron", "matvec", "outer",
+    "trace", "tri", "vander", "vdot", "vecmat",
+]  # fmt: skip
 
 
 def _product(function: Callable[[Array, Array], Array], a: AnyArray, b: AnyArray) -> Array:

@@ -24,31 +24,11 @@ from anyarray.extensions._axes import Values, array_of, axis_of, clearly, own_ar
 from anyarray.standard import namespace as xp
 
 __all__ = [
-    "argwhere",
-    "choose",
-    "compress",
-    "copyto",
-    "diag_indices",
-    "diag_indices_from",
-    "extract",
-    "fill_diagonal",
-    "flatnonzero",
-    "indices",
-    "ix_",
-    "mask_indices",
-    "piecewise",
-    "place",
-    "put",
-    "put_along_axis",
-    "putmask",
-    "ravel_multi_index",
-    "select",
-    "tril_indices",
-    "tril_indices_from",
-    "triu_indices",
-    "triu_indices_from",
+    "argwhere", "choose", "compress", "copyto", "diag_indices", "diag_indices_from", "extract", "fill_diagonal",
+    "flatnonzero", "indices", "ix_", "mask_indices", "piecewise", "place", "put", "put_along_axis", "putmask",
+    "ravel_multi_index", "select", "tril_indices", "tril_indices_from", "triu_indices", "triu_indices_from",
     "unravel_index",
-]
+]  # fmt: skip
 
 Arrays: TypeAlias = Iterable[Any]
 """Arrays, lists and Python numbers, or the parts of one array along its first axis."""

@@ -19,28 +19,10 @@ from anyarray.extensions._axes import axes_of
 from anyarray.standard import namespace as xp
 
 __all__ = [
-    "average",
-    "cumprod",
-    "cumsum",
-    "median",
-    "nanargmax",
-    "nanargmin",
-    "nancumprod",
-    "nancumsum",
-    "nanmax",
-    "nanmean",
-    "nanmedian",
-    "nanmin",
-    "nanpercentile",
-    "nanprod",
-    "nanquantile",
-    "nanstd",
-    "nansum",
-    "nanvar",
-    "percentile",
-    "ptp",
+    "average", "cumprod", "cumsum", "median", "nanargmax", "nanargmin", "nancumprod", "nancumsum", "nanmax", "nanmean",
+    "nanmedian", "nanmin", "nanpercentile", "nanprod", "nanquantile", "nanstd", "nansum", "nanvar", "percentile", "ptp",
     "quantile",
-]
+]  # fmt: skip
 
 Axes: TypeAlias = int | Sequence[int] | None
 

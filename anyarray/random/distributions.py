@@ -25,28 +25,10 @@ from anyarray.random.keys import checked, split
 from anyarray.standard import namespace as xp
 
 __all__ = [
-    "bernoulli",
-    "beta",
-    "binomial",
-    "categorical",
-    "cauchy",
-    "choice",
-    "dirichlet",
-    "exponential",
-    "gamma",
-    "gumbel",
-    "integers",
-    "laplace",
-    "multivariate_normal",
-    "normal",
-    "permutation",
-    "poisson",
-    "random",
-    "standard_normal",
-    "student_t",
-    "truncated_normal",
-    "uniform",
-]
+    "bernoulli", "beta", "binomial", "categorical", "cauchy", "choice", "dirichlet", "exponential", "gamma", "gumbel",
+    "integers", "laplace", "multivariate_normal", "normal", "permutation", "poisson", "random", "standard_normal",
+    "student_t", "truncated_normal", "uniform",
+]  # fmt: skip
 
 Parameter = float | AnyArray
 

@@ -32,23 +32,9 @@ from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
 
 __all__ = [
-    "arange",
-    "asarray",
-    "empty",
-    "empty_like",
-    "eye",
-    "from_dlpack",
-    "full",
-    "full_like",
-    "linspace",
-    "meshgrid",
-    "ones",
-    "ones_like",
-    "tril",
-    "triu",
-    "zeros",
-    "zeros_like",
-]
+    "arange", "asarray", "empty", "empty_like", "eye", "from_dlpack", "full", "full_like", "linspace", "meshgrid",
+    "ones", "ones_like", "tril", "triu", "zeros", "zeros_like",
+]  # fmt: skip
 
 _SMALL: Final = alignment.SMALL
 _MODEST: Final = alignment.MODEST

@@ -44,30 +44,10 @@ from anyarray.standard.creation import asarray
 bool = dtypes.bool_  # the standard's name
 
 __all__ = [
-    "DType",
-    "astype",
-    "bfloat16",
-    "bool",
-    "can_cast",
-    "complex64",
-    "complex128",
-    "default_dtypes",
-    "finfo",
-    "float16",
-    "float32",
-    "float64",
-    "iinfo",
-    "int8",
-    "int16",
-    "int32",
-    "int64",
-    "isdtype",
-    "result_type",
-    "uint8",
-    "uint16",
-    "uint32",
-    "uint64",
-]
+    "DType", "astype", "bfloat16", "bool", "can_cast", "complex64", "complex128", "default_dtypes", "finfo", "float16",
+    "float32", "float64", "iinfo", "int8", "int16", "int32", "int64", "isdtype", "result_type", "uint8", "uint16",
+    "uint32", "uint64",
+]  # fmt: skip
 
 Bool: TypeAlias = builtins.bool
 

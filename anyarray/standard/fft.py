@@ -33,21 +33,9 @@ from anyarray._memory import devices
 from anyarray._registry.registry import Backend
 
 __all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
-]
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
+    "rfftfreq", "rfftn",
+]  # fmt: skip
 
 
 @dispatch(x="floating-point", cost="fft", fit="transform", batch="along an axis", promotion="complex")

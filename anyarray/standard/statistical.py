@@ -22,16 +22,8 @@ from anyarray._call import compiled
 from anyarray._call.dispatch import dispatch
 
 __all__ = [
-    "cumulative_prod",
-    "cumulative_sum",
-    "max",
-    "mean",
-    "min",
-    "prod",
-    "std",
-    "sum",
-    "var",
-]
+    "cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var",
+]  # fmt: skip
 
 
 @dispatch(x="numeric", cost="cumulative", fit="one axis or a named one", batch="along an axis", promotion="sums")

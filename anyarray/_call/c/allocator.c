@@ -1,4 +1,4 @@
-/* Large results of NumPy in memory that every library takes as it is, and in huge pages.
+/* Large results of NumPy in memory that every library takes as it is.
 
 NumPy asks the memory handler of the context for the memory of its arrays. Around a call that has a large array
 this one is set: it takes blocks from NumPy's own, with room to begin at a multiple of `ALIGNMENT`. An array keeps
@@ -35,12 +35,6 @@ header_of(const char *memory)
     return header;
 }
 
-void
-free_block(char *block, size_t nbytes)
-{
-    default_handler->allocator.free(default_handler->allocator.ctx, block, nbytes);
-}
-
 static inline size_t
 aligned_offset(const char *block)
 {
@@ -66,16 +60,7 @@ aligned_malloc(void *Py_UNUSED(ctx), size_t size)
     if (size > SIZE_MAX - PADDING) {
         return NULL;
     }
-    size_t nbytes = size + PADDING;
-    char *block = take_kept(&nbytes);
-    if (block == NULL) {
-        block = own->malloc(own->ctx, nbytes);
-    }
-    if (block == NULL) {
-        Py_XDECREF(free_kept(NULL, NULL));
-        block = own->malloc(own->ctx, nbytes);
-    }
-    return begin(block, nbytes);
+    return begin(own->malloc(own->ctx, size + PADDING), size + PADDING);
 }
 
 static void *
@@ -93,10 +78,8 @@ aligned_free(void *Py_UNUSED(ctx), void *memory, size_t Py_UNUSED(size))
 {
     if (memory != NULL) {
         Header header = header_of(memory);
-        char *block = (char *)memory - header.offset;
-        if (!keep_block(block, header.nbytes)) {
-            free_block(block, header.nbytes);
-        }
+        PyDataMemAllocator *own = &default_handler->allocator;
+        own->free(own->ctx, (char *)memory - header.offset, header.nbytes);
     }
 }
 

@@ -49,77 +49,6 @@ hook_for_memory(PyObject *array, PyObject *name)
     return hook == NULL ? fall_back() : hook;
 }
 
-#define MAX_GETTERS 4
-
-/* What `backends._shortcut.told_at_once` says of the hook `is_in_place` that was asked last. */
-static struct {
-    PyObject *of;                      /* the hook */
-    PyObject *type, *guards, *exceptions; /* NULL if nothing is said of it */
-    PyObject *names[MAX_GETTERS], *getters[MAX_GETTERS];
-    int count;
-} told_of;
-
-static void
-cache_told_of(PyObject *hook)
-{
-    PyObject *told = PyObject_GetAttr(hook, constants.direct), *type, *guards, *names, *exceptions;
-    int is_told = told != NULL && PyTuple_Check(told)
-                  && PyArg_ParseTuple(told, "O!O!O!O!", &PyType_Type, &type, &PyTuple_Type, &names, &PyTuple_Type,
-                                      &guards, &PyList_Type, &exceptions)
-                  && PyTuple_GET_SIZE(names) <= MAX_GETTERS;
-    if (!is_told) {
-        PyErr_Clear();
-    }
-    else {
-        /* Hooks are as many as backends, and are never deleted: neither is what is held of them. */
-        told_of.count = (int)PyTuple_GET_SIZE(names);
-        for (int i = 0; i < told_of.count; i++) {
-            told_of.names[i] = Py_NewRef(PyTuple_GET_ITEM(names, i));
-            told_of.getters[i] = find_getter(type, told_of.names[i]);
-        }
-        Py_INCREF(type);
-        Py_INCREF(guards);
-        Py_INCREF(exceptions);
-    }
-    told_of.type = is_told ? type : NULL;
-    told_of.guards = is_told ? guards : NULL;
-    told_of.exceptions = is_told ? exceptions : NULL;
-    Py_XDECREF(told);
-    told_of.of = Py_NewRef(hook);
-}
-
-/* Whether the hook `is_in_place` need not be called to give True. */
-static int
-is_told_at_once(PyObject *hook, PyObject *native)
-{
-    if (hook != told_of.of) {
-        cache_told_of(hook);
-    }
-    if ((PyObject *)Py_TYPE(native) != told_of.type || PyList_GET_SIZE(told_of.exceptions) > 0) {
-        return 0;
-    }
-    for (int i = 0; i < told_of.count; i++) {
-        PyObject *value = get_attribute(native, told_of.getters[i], told_of.names[i]);
-        if (value == NULL || value == Py_True) {
-            Py_XDECREF(value);
-            fall_back();
-            return 0;
-        }
-        Py_DECREF(value);
-    }
-    PyObject *guards = told_of.guards;
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(guards); i++) {
-        PyObject *open = PyObject_CallNoArgs(PyTuple_GET_ITEM(guards, i));
-        int is_none = open == Py_None || open == constants.none;
-        Py_XDECREF(open);
-        if (!is_none) {
-            fall_back();
-            return 0;
-        }
-    }
-    return 1;
-}
-
 int
 is_in_place(PyObject *array)
 {
@@ -132,11 +61,6 @@ is_in_place(PyObject *array)
         return 0;
     }
     Py_INCREF(native);
-    if (is_told_at_once(hook, native)) {
-        Py_DECREF(native);
-        Py_DECREF(hook);
-        return 1;
-    }
     PyObject *told = PyObject_CallOneArg(hook, native);
     Py_DECREF(native);
     Py_DECREF(hook);

@@ -2,7 +2,7 @@
 
 Compiled: `zeros`, `ones`, `empty`, `full` and those that end in `_like`, and `arange` of integers, with at most a
 dtype as keyword, in NumPy and by the functions of other backends. Left to Python: many elements, for which
-`_choice.choice.mention` may be due, other devices, errors. Repeated here: the dtype of a number (dtypes.c), and where
+`_choice.choice.hint_at_calibrate` may be due, other devices, errors. Repeated here: the dtype of a number (dtypes.c), and where
 an Array is made (choice.c). */
 
 #include "arguments.h"

@@ -1,4 +1,4 @@
-/* The compiled paths, by the names that `_call.compiled` calls them. */
+/* The compiled paths, by the names that `_call.compiled` calls them, each with the Python function that it repeats. */
 
 #ifndef ANYARRAY_FAST_PATHS_H
 #define ANYARRAY_FAST_PATHS_H
@@ -8,17 +8,62 @@
 /* An operator of scalars alone, before all else: functions.c. */
 PyObject *operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs);
 
-FastPath fast_function, fast_join, call_at_once;                   /* functions.c */
-FastPath fast_inplace, fast_divmod, fast_ufunc;                    /* operators.c */
-FastPath fast_getitem;                                             /* indexing.c */
-FastPath fast_setitem;                                             /* assignment.c */
-FastPath fast_iter;                                                /* iteration.c */
-FastPath fast_transpose, fast_reshape, fast_ravel, fast_array;     /* views.c */
-FastPath fast_fill, fast_fill_like, fast_arange;                   /* creation.c */
-FastPath fast_asarray, fast_from_dlpack, fast_astype, fast_copy;   /* conversion.c */
-FastPath fast_shape, fast_ndim, fast_size, fast_len, fast_dtype, fast_format; /* attributes.c */
-FastPath fast_theirs;                                              /* theirs.c */
-FastPath fast_result_type;                                         /* dtypes.c */
-FastPath fast_bool, fast_int, fast_float, fast_index, fast_item, fast_hash, fast_complex; /* scalars.c */
+/* functions.c */
+FastPath fast_function, call_at_once;   /* `_call.body.source` */
+FastPath fast_join;                     /* `_call.body._unwrap_sequence` */
+
+/* operators.c */
+FastPath fast_inplace;                  /* `_array.array.Array.__iadd__` */
+FastPath fast_divmod;                   /* `_array.array.Array.__divmod__` */
+FastPath fast_ufunc;                    /* `_array.array.Array.__array_ufunc__` */
+
+/* indexing.c */
+FastPath fast_getitem;                  /* `_array.array.Array.__getitem__` */
+
+/* assignment.c */
+FastPath fast_setitem;                  /* `_array.array.Array.__setitem__` */
+
+/* iteration.c */
+FastPath fast_iter;                     /* `_array.array.Array.__iter__` */
+
+/* views.c */
+FastPath fast_transpose;                /* `_array.array.Array.mT` */
+FastPath fast_reshape;                  /* `_array.array.Array.reshape` */
+FastPath fast_ravel;                    /* `_array.array.Array.ravel` */
+FastPath fast_array;                    /* `_array.array.Array.__array__` */
+
+/* creation.c */
+FastPath fast_fill;                     /* `standard.creation.full` */
+FastPath fast_fill_like;                /* `standard.creation.full_like` */
+FastPath fast_arange;                   /* `standard.creation.arange` */
+
+/* conversion.c */
+FastPath fast_asarray;                  /* `standard.creation.asarray` */
+FastPath fast_from_dlpack;              /* `standard.creation.from_dlpack` */
+FastPath fast_astype;                   /* `standard.data_types.astype` */
+FastPath fast_copy;                     /* `_array.array.Array.__copy__` */
+
+/* attributes.c */
+FastPath fast_shape;                    /* `_array.array.Array.shape` */
+FastPath fast_ndim;                     /* `_array.array.Array.ndim` */
+FastPath fast_size;                     /* `_array.array.Array.size` */
+FastPath fast_len;                      /* `_array.array.Array.__len__` */
+FastPath fast_dtype;                    /* `_array.array.Array.dtype` */
+FastPath fast_format;                   /* `_array.array.Array.__format__` */
+
+/* theirs.c */
+FastPath fast_theirs;                   /* `_call.compiled.of_theirs` */
+
+/* dtypes.c */
+FastPath fast_result_type;              /* `standard.data_types.result_type` */
+
+/* scalars.c */
+FastPath fast_bool;                     /* `_array.array.Array.__bool__` */
+FastPath fast_int;                      /* `_array.array.Array.__int__` */
+FastPath fast_float;                    /* `_array.array.Array.__float__` */
+FastPath fast_index;                    /* `_array.array.Array.__index__` */
+FastPath fast_item;                     /* `_array.array.Array.item` */
+FastPath fast_hash;                     /* `_array.array.Array.__hash__` */
+FastPath fast_complex;                  /* `_array.array.Array.__complex__` */
 
 #endif

@@ -12,7 +12,7 @@ top of each file:
     scalars         Python scalars beside arrays
     memory          allocation
     allocator       NumPy's allocator, aligned while a call has a large array
-    pages           huge pages, and memory that is used again
+    pages           huge pages
     scans           loops over floats
     random          random numbers of a key
     call            the class Call, and the names of the fast paths
@@ -77,8 +77,7 @@ static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
     {"wrapped", wrapped, METH_VARARGS, NULL},
     {"allocated", allocated, METH_VARARGS, NULL},
-    {"free_kept", free_kept, METH_NOARGS, NULL},
-    {"use_huge_pages", huge_pages_used, METH_NOARGS, NULL},
+    {"want_huge_pages", want_huge_pages, METH_NOARGS, NULL},
     {"may_have_zeros", may_have_zeros, METH_O, NULL},
     {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},

@@ -17,35 +17,11 @@ from anyarray.backends import _carrier
 from anyarray.backends.jax._kernel import NATIVE, Native
 
 __all__ = [
-    "ARRAY_TYPES",
-    "IS_IMMUTABLE",
-    "address",
-    "adopt",
-    "device_of",
-    "devices",
-    "dtype_of",
-    "duplicate",
-    "exported",
-    "from_dlpack",
-    "from_numpy",
-    "is_deleted",
-    "is_leak",
-    "is_out_of_memory",
-    "is_traced",
-    "may_wait",
-    "memory",
-    "namespace",
-    "native_dtype",
-    "outside_traces",
-    "plain",
-    "read_in_place",
-    "result_dtype",
-    "scalar",
-    "shape_of",
-    "synchronize",
-    "to_device",
-    "to_numpy",
-]
+    "ARRAY_TYPES", "IS_IMMUTABLE", "address", "adopt", "device_of", "devices", "dtype_of", "duplicate", "exported",
+    "from_dlpack", "from_numpy", "is_deleted", "is_leak", "is_out_of_memory", "is_traced", "may_wait", "memory",
+    "namespace", "native_dtype", "outside_traces", "plain", "read_in_place", "result_dtype", "scalar", "shape_of",
+    "synchronize", "to_device", "to_numpy",
+]  # fmt: skip
 
 namespace = jnp
 ARRAY_TYPES: Final = (jax.Array, jax.core.Tracer)

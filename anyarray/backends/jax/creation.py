@@ -17,21 +17,9 @@ from anyarray.backends.jax._hooks import placed
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of
 
 __all__ = [
-    "arange",
-    "empty",
-    "empty_like",
-    "eye",
-    "full",
-    "full_like",
-    "linspace",
-    "meshgrid",
-    "ones",
-    "ones_like",
-    "tril",
-    "triu",
-    "zeros",
-    "zeros_like",
-]
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
+    "triu", "zeros", "zeros_like",
+]  # fmt: skip
 
 
 def creation(function: Callable[..., Native]) -> Callable[..., Native]:

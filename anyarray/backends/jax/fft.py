@@ -13,21 +13,9 @@ from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, inexact
 from anyarray.backends.jax.creation import creation
 
 __all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
-]
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
+    "rfftfreq", "rfftn",
+]  # fmt: skip
 
 
 def _spectral(x: Native) -> Native:

@@ -18,28 +18,9 @@ from anyarray.backends.jax.elementwise import absolute
 from anyarray.backends.jax.statistical import added, reduced, root_of_sum, total_dtype, with_nan
 
 __all__ = [
-    "cholesky",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "trace",
-    "vector_norm",
-]
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
+    "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
+]  # fmt: skip
 
 
 @compiled

@@ -3,34 +3,11 @@
 from __future__ import annotations
 
 __all__ = [
-    "ARRAY_TYPES",
-    "IS_IMMUTABLE",
-    "address",
-    "data_of",
-    "device_of",
-    "devices",
-    "dtype_of",
-    "duplicate",
-    "exported",
-    "from_dlpack",
-    "from_numpy",
-    "is_leak",
-    "is_out_of_memory",
-    "is_traced",
-    "may_wait",
-    "memory",
-    "native_dtype",
-    "outside_traces",
-    "plain",
-    "read_in_place",
-    "refusal_of",
-    "scalar",
-    "scoped",
-    "shape_of",
-    "synchronize",
-    "to_device",
-    "to_numpy",
-]
+    "ARRAY_TYPES", "IS_IMMUTABLE", "address", "data_of", "device_of", "devices", "dtype_of", "duplicate", "exported",
+    "from_dlpack", "from_numpy", "is_leak", "is_out_of_memory", "is_traced", "may_wait", "memory", "native_dtype",
+    "outside_traces", "plain", "read_in_place", "refusal_of", "scalar", "scoped", "shape_of", "synchronize",
+    "to_device", "to_numpy",
+]  # fmt: skip
 
 import contextlib
 import functools

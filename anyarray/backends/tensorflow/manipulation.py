@@ -45,21 +45,9 @@ from anyarray.backends.tensorflow._shapes import (
 )
 
 __all__ = [
-    "broadcast_arrays",
-    "broadcast_to",
-    "concat",
-    "expand_dims",
-    "flip",
-    "moveaxis",
-    "permute_dims",
-    "repeat",
-    "reshape",
-    "roll",
-    "squeeze",
-    "stack",
-    "tile",
-    "unstack",
-]
+    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat",
+    "reshape", "roll", "squeeze", "stack", "tile", "unstack",
+]  # fmt: skip
 
 _add = op("AddV2")
 _broadcast_to = op("BroadcastTo")

@@ -10,7 +10,6 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from anyarray.backends._shortcut import told_at_once
 from anyarray.backends.torch import _transfers
 from anyarray.backends.torch._kernel import (
     NATIVE,
@@ -28,45 +27,12 @@ from anyarray.backends.torch._mirrors import is_mirror
 from anyarray.backends.torch._transfers import holders, lent
 
 __all__ = [
-    "ARRAY_TYPES",
-    "HAS_VIEWS",
-    "address",
-    "as_strided",
-    "base_of",
-    "device_of",
-    "devices",
-    "dtype_of",
-    "duplicate",
-    "exported",
-    "exported_from_numpy",
-    "free_memory",
-    "from_dlpack",
-    "from_numpy",
-    "has_graph",
-    "holders",
-    "is_differentiated",
-    "is_in_place",
-    "is_leak",
-    "is_out_of_memory",
-    "is_own",
-    "is_replaced",
-    "is_traced",
-    "is_writable",
-    "layout_of",
-    "lengths_of",
-    "lent",
-    "may_wait",
-    "memory",
-    "native_dtype",
-    "number",
-    "outside_traces",
-    "plain",
-    "scalar",
-    "shape_of",
-    "synchronize",
-    "to_device",
-    "to_numpy",
-]
+    "ARRAY_TYPES", "HAS_VIEWS", "address", "as_strided", "base_of", "device_of", "devices", "dtype_of", "duplicate",
+    "exported", "exported_from_numpy", "free_memory", "from_dlpack", "from_numpy", "has_graph", "holders",
+    "is_differentiated", "is_in_place", "is_leak", "is_out_of_memory", "is_own", "is_replaced", "is_traced",
+    "is_writable", "layout_of", "lengths_of", "lent", "may_wait", "memory", "native_dtype", "number", "outside_traces",
+    "plain", "scalar", "shape_of", "synchronize", "to_device", "to_numpy",
+]  # fmt: skip
 
 ARRAY_TYPES: Final = (torch.Tensor,)
 HAS_VIEWS: Final = True
@@ -356,10 +322,6 @@ def is_in_place(x: Native, /) -> bool:
     if type(x) is not _Tensor or x.requires_grad or innermost_level() is not None or _modes() or derivatives.get():
         return False
     return not (NOTED and x.untyped_storage().__dict__) and not x.is_inference()  # not lent, and without mirrors
-
-
-# An inference tensor has no `_version`: reading it raises.
-told_at_once(is_in_place, _Tensor, ("requires_grad", "_version"), (innermost_level, _modes, derivatives.get), NOTED)
 
 
 def is_own(x: Native, /) -> bool:

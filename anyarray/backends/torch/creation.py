@@ -10,21 +10,9 @@ import torch
 from anyarray.backends.torch._kernel import KIND, SIGNED, Native, axis_within, cast, on_bits
 
 __all__ = [
-    "arange",
-    "empty",
-    "empty_like",
-    "eye",
-    "full",
-    "full_like",
-    "linspace",
-    "meshgrid",
-    "ones",
-    "ones_like",
-    "tril",
-    "triu",
-    "zeros",
-    "zeros_like",
-]
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
+    "triu", "zeros", "zeros_like",
+]  # fmt: skip
 
 
 def empty(shape: tuple[int, ...], /, *, dtype: Any, device: Any = None) -> Native:

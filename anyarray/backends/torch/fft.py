@@ -21,21 +21,9 @@ from anyarray.backends.torch._kernel import (
 )
 
 __all__ = [
-    "fft",
-    "fftfreq",
-    "fftn",
-    "fftshift",
-    "hfft",
-    "ifft",
-    "ifftn",
-    "ifftshift",
-    "ihfft",
-    "irfft",
-    "irfftn",
-    "rfft",
-    "rfftfreq",
-    "rfftn",
-]
+    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
+    "rfftfreq", "rfftn",
+]  # fmt: skip
 
 
 def _spectral(x: Native, is_real: bool) -> Native:

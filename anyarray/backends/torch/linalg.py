@@ -30,28 +30,9 @@ from anyarray.backends.torch.statistical import min as least
 from anyarray.backends.torch.statistical import sum as summed
 
 __all__ = [
-    "cholesky",
-    "cross",
-    "det",
-    "diagonal",
-    "eig",
-    "eigh",
-    "eigvals",
-    "eigvalsh",
-    "inv",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "outer",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "svd",
-    "svdvals",
-    "trace",
-    "vector_norm",
-]
+    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
+    "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
+]  # fmt: skip
 
 
 def _matrices(x: Native) -> Native:
