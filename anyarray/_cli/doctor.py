@@ -27,7 +27,7 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "doctor",
         help="run a script, and say where its time goes",
-        description="Run a script, nearly as fast as Python does. However it ends, print its time by line, and advice on "
+        description="Run a script, nearly as fast as Python does. However it ends, print its time by line, and advise "
         "what would save some of it.",
     )
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module, as for python -m")

@@ -153,7 +153,9 @@ def _advice(program: Program) -> list[tuple[float, str]]:
     for (line, kind, what), seconds in program.sampler.parts.items():
         name = program.name(line)
         if kind == IMPORTING and what:
-            text = f"{name} imports {what} for its calls, which pays only where they save as much. NumPy is there already."
+            text = (
+                f"{name} imports {what} for its calls, which pays only where they save as much. NumPy is there already."
+            )
         elif kind == COMPILING and what:
             text = (
                 f"{name} compiles, once for each shape and each call of xp.jit: call that outside of loops, or leave it "
