@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import contextvars
 import importlib.util
 import os
 import runpy
 import sys
-import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 from anyarray._cli import report
@@ -46,15 +41,16 @@ def run(options: argparse.Namespace) -> int:
         return 2
     folder = os.getcwd() if options.is_module else str((script if script.is_dir() else script.parent).resolve())
     sampler, copies = Sampler(folder), report.Copies()
+    log = transfer.TransferLog(copies)
     arguments, path = sys.argv, sys.path[0]
     sys.argv, sys.path[0] = [options.script, *options.arguments], folder
     started = time.perf_counter()
     try:
-        with transfer.transfers() as log, _threads_alike():
-            log.rows = copies
-            sampler.start()
-            status = _ran(options.script, sampler, is_module=options.is_module)
+        transfer.logs_of_copies.append(log)
+        sampler.start()
+        status = _ran(options.script, sampler, is_module=options.is_module)
     finally:
+        transfer.logs_of_copies.remove(log)
         sys.argv, sys.path[0], sys.stdout = arguments, path, out
     if os.getpid() != process:  # forked by the script
         return status
@@ -69,23 +65,6 @@ def _is_module(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except ImportError:
         return False
-
-
-@contextmanager
-def _threads_alike() -> Generator[None]:
-    """Let threads that begin inside record transfers as this one does."""
-    context, before = contextvars.copy_context(), threading.getprofile()
-
-    def begin(frame: FrameType, event: str, argument: Any) -> None:
-        sys.setprofile(None)
-        for variable, value in context.items():
-            variable.set(value)
-
-    threading.setprofile(begin)
-    try:
-        yield
-    finally:
-        threading.setprofile(before)
 
 
 def _ran(script: str, sampler: Sampler, *, is_module: bool) -> int:
