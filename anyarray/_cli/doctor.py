@@ -40,8 +40,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"doctor: {script}: there is no such {'module' if options.is_module else 'file'}", file=sys.stderr)
         return 2
     folder = os.getcwd() if options.is_module else str((script if script.is_dir() else script.parent).resolve())
-    sampler, copies = Sampler(folder), report.Copies()
-    log = transfer.TransferLog(copies)
+    sampler, log = Sampler(folder), transfer.TransferLog()
     arguments, path = sys.argv, sys.path[0]
     sys.argv, sys.path[0] = [options.script, *options.arguments], folder
     started = time.perf_counter()
@@ -56,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         return status
     seconds = time.perf_counter() - started
     sampler.stop()
-    report.show(report.Program(options.script, folder, seconds, sampler, copies), console())
+    report.show(report.Program(options.script, folder, seconds, sampler, log.rows), console())
     return status
 
 

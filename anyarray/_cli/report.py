@@ -6,8 +6,8 @@ import linecache
 import math
 import os
 import sys
-import threading
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,28 +15,13 @@ from anyarray._calibration.explanation import duration
 from anyarray._choice import automatic
 from anyarray._cli.console import Column, Console, Table
 from anyarray._cli.sampling import Line, Sampler
+from anyarray._memory.devices import size
 from anyarray._memory.transfer import Transfer
 
 MOST: Final = 15
 """Lines of the table."""
 SEEN: Final = 0.01
 """The part of the time from which something is worth a word."""
-
-
-class Copies(list[Transfer]):
-    """The rows of a ledger of copies, added up by line."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.alike: dict[tuple[Line, str, str], tuple[int, int, float]] = {}
-        """Their number, bytes and seconds, by line, source and target."""
-        self._lock = threading.Lock()
-
-    def append(self, row: Transfer, /) -> None:
-        key = (row.file, row.line), row.source, row.target
-        with self._lock:
-            times, nbytes, seconds = self.alike.get(key, (0, 0, 0.0))
-            self.alike[key] = times + 1, nbytes + row.nbytes, seconds + row.seconds
 
 
 @dataclass
@@ -48,7 +33,7 @@ class Program:
     """That of the script: lines are named by their files below it."""
     seconds: float
     sampler: Sampler
-    copies: Copies
+    copies: Sequence[Transfer]
 
     @property
     def took(self) -> float:
@@ -67,27 +52,27 @@ class Program:
         files |= {self.script, *[file for file, _ in self.sampler.seconds]}
         own = [one for one in files if one and self.sampler.is_of_user(one)]
         is_named = any("anyarray" in line for one in own for line in linecache.getlines(one))
-        return not (is_named or self.sampler.calls_were_seen or self.copies.alike)
+        return not (is_named or self.sampler.calls_were_seen or self.copies)
 
     def advice(self) -> list[tuple[float, str]]:
         """Advice, with the seconds that it saves at most."""
         found = [(its, f"{self.name(line)} {text}") for (line, (_, text)), its in self.sampler.parts.items() if text]
-        ways = {(source, target): line for line, source, target in self.copies.alike}
-        for (line, source, target), (times, nbytes, seconds) in self.copies.alike.items():
-            back = ways.get((target, source))
-            text = (
-                f"{self.name(line)} copies {_bytes(nbytes)} from {source} to {target} in {times} transfers"
-                f"{f', and {self.name(back)} copies back' if back else ''}: open the block outside the loop, or bring the "
-                "Array over once, before it."
-            )
-            found.append((seconds * (times - 1) / times, text))
+        ways: dict[tuple[str, str], dict[Line, list[Transfer]]] = {}
+        for row in self.copies:
+            ways.setdefault((row.source, row.target), {}).setdefault((row.file, row.line), []).append(row)
+        for (source, target), lines in ways.items():
+            back = "".join([f", and {self.name(line)} copies back" for line in ways.get((target, source), ())][:1])
+            for line, rows in lines.items():
+                copied = f"{size(sum([row.nbytes for row in rows]))} from {source} to {target} in {len(rows)} transfers"
+                text = f"copies {copied}{back}: open the block outside the loop, or bring the Array over before it."
+                found.append((sum([row.seconds for row in rows[1:]]), f"{self.name(line)} {text}"))
         return sorted([one for one in found if one[0] >= SEEN * self.took], reverse=True)
 
 
 def show(program: Program, to: Console) -> None:
     """Print where the time went, and what would save some of it."""
     sampler, took = program.sampler, program.took
-    spent = {"copying between backends": sum([seconds for *_, seconds in program.copies.alike.values()])}
+    spent = {"copying between backends": sum([row.seconds for row in program.copies])}
     for (_, (kind, _)), seconds in sampler.parts.items():
         spent[kind] = spent.get(kind, 0.0) + seconds
     parts = ", ".join([f"{duration(seconds)} {kind}" for kind, seconds in spent.items() if seconds >= SEEN * took])
@@ -139,11 +124,3 @@ def _show_lines(program: Program, to: Console) -> None:
         table.add(*[row[at] for at in used])
     if rows:
         to.table(table)
-
-
-def _bytes(nbytes: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if nbytes < 1000:
-            return f"{nbytes:.3g} {unit}"
-        nbytes /= 1000
-    return f"{nbytes:.3g} GB"

@@ -29,22 +29,11 @@ Work = tuple[str, str]
 _COMPUTING: Final = "", ""
 _IMPORTING: Final = "importing", ""
 _COMPILING: Final = "compiling", "compiles, once for each function and shape: use few shapes, or compute in NumPy."
-_COMPILING_FUNCTION: Final = (
-    "compiling",
-    "compiles, once for each shape and each call of xp.jit: call xp.jit outside of loops, or leave it out where a "
-    "function runs only a few times.",
-)
+_COMPILING_JIT: Final = "compiling", "compiles, once for each shape and call of xp.jit: call xp.jit outside of loops."
 _IMPORTS: Final = "imports {} for its calls. That pays only if they save as much; NumPy needs no import."
-_READS: Final = "{}: compute with the Arrays instead, or convert once, after the loop."
-_ITERATING: Final = "reading", _READS.format("goes through an Array element by element")
-_READERS: Final = {
-    "tolist": _READS.format("makes lists of Arrays"),
-    "__array__": _READS.format("makes NumPy arrays of Arrays"),
-    **dict.fromkeys(
-        ("__bool__", "__complex__", "__float__", "__index__", "__int__", "item"),
-        _READS.format("makes Python numbers of Arrays"),
-    ),
-}
+_READS: Final = "{} an Array: compute with the Array instead, or convert once, after the loop."
+_ITERATING: Final = "reading", _READS.format("loops over the elements of")
+_READERS: Final = {"__bool__", "__complex__", "__float__", "__index__", "__int__", "__array__", "item", "tolist"}
 """The methods of Array that give values to Python and NumPy."""
 _COMPILERS: Final = {
     "cache_miss": (os.path.join("jax", "_src", "pjit.py"), None),
@@ -61,7 +50,6 @@ _ITERATES: Final = re.compile(r"(?<![\w.])(?:all|any|list|max|min|set|sorted|sum
 
 _LIBRARIES: Final = tuple([os.path.join(one, "") for one in set(sysconfig.get_paths().values())])
 """Folders of the standard library and of what is installed."""
-_INSTALLED: Final = tuple([os.path.join(sysconfig.get_path(one), "") for one in ("purelib", "platlib")])
 _PACKAGES: Final = {one.package for one in libraries.libraries().values()}
 _IMPORTERS: Final = ("<frozen importlib.", importlib.__file__)
 """Beginnings of the names of files that import others."""
@@ -206,15 +194,15 @@ class Sampler(threading.Thread):
             elif kind == "importer":
                 work = _IMPORTING
             elif kind == "library":
-                library = _installed(key[0]) or library
+                library = key[0].rpartition(f"-packages{os.sep}")[2].partition(os.sep)[0] or library
             else:
                 is_call = True
                 if work[0] == "importing":
                     work = ("importing", _IMPORTS.format(library)) if library in _PACKAGES else _IMPORTING
                 elif work is _COMPILING and kind == "jit":
-                    work = _COMPILING_FUNCTION
+                    work = _COMPILING_JIT
                 elif work is _COMPUTING and kind == "reader" and not (frame is innermost and _is_computing(frame)):
-                    work = "reading", _READERS[name]
+                    work = "reading", _READS.format(f"calls {name} of")
             frame = frame.f_back
         self.calls_were_seen |= is_call and users is not None
         return users, work
@@ -244,9 +232,3 @@ def _is_iterating(frame: FrameType) -> bool:
     text = linecache.getline(frame.f_code.co_filename, line).encode()[start:end].decode(errors="replace")
     call = _ITERATES.search(text)
     return call is not None and type(frame.f_locals.get(call[1], frame.f_globals.get(call[1]))) is Array
-
-
-def _installed(file: str) -> str:
-    """The package of a file that was installed; of the standard library none."""
-    folder = next((one for one in _INSTALLED if file.startswith(one)), "")
-    return file[len(folder) :].partition(os.sep)[0] if folder else ""
