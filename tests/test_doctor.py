@@ -89,7 +89,7 @@ def test_it_advises_on_lists_and_loops(doctor: Doctor) -> None:
         x = xp.arange(200_000)
         for _ in range(5):
             x.tolist()
-            max(list(x))
+            list(x)
         """
     )
     cure = "an Array: compute with the Array instead, or convert once, after the loop."

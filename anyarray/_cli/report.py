@@ -98,7 +98,7 @@ def show(program: Program, to: Console) -> None:
     for seconds, text in advice:
         to.line(f"Up to {duration(seconds)}, {seconds / took:.0%}: {text}")
     if not advice:
-        to.line("Imports, compiling, copies and conversions take too little of that for any advice.")
+        to.line("Nothing was seen that would save a hundredth of that.")
     if automatic.model() is None:
         to.line(f"This machine is not measured, so calls stay where their arrays are. {automatic.CURE}")
 
