@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import anyarray as xp
@@ -157,6 +158,19 @@ def test_operations_between_two_checks_of_the_interpreter_share_their_time() -> 
     code = compile("y = x + 1\nz = f(y)\nfor _ in z:\n    w = z - y\n    v = z * w\n", "script.py", "exec")
     lines = list(sampling.between_checks(code).values())
     assert [1, 2] in lines and [4, 5] in lines
+
+
+def test_operations_on_pythons_own_numbers_take_no_share() -> None:
+    def work(x: Any) -> None:
+        for number in range(500):
+            other = number + number
+            x + x
+            len((x, other))
+
+    work(np.ones(3))
+    first = work.__code__.co_firstlineno
+    lines = [[line - first for line in found] for found in sampling.between_checks(work.__code__).values()]
+    assert [3, 4] in lines
 
 
 def test_a_line_without_a_check_gets_its_time(doctor: Doctor) -> None:

@@ -57,7 +57,8 @@ _IMPORTERS: Final = ("<frozen importlib.", importlib.__file__)
 _CHECKS: Final = ("CALL", "JUMP_BACKWARD", "RESUME")
 """Instructions at which a thread hands over the GIL."""
 _OPERATIONS: Final = ("BINARY", "CALL", "COMPARE", "CONTAINS", "STORE_SLICE", "STORE_SUBSCR", "UNARY")
-"""Instructions that may take long."""
+"""Instructions that may take long, unless the interpreter has specialized them for a class of Python's own."""
+_OF_PYTHON: Final = ("_INT", "_FLOAT", "_UNICODE", "_LIST", "_TUPLE", "_DICT", "_STR")
 
 
 def between_checks(code: CodeType) -> dict[int, list[int]]:
@@ -68,11 +69,16 @@ def between_checks(code: CodeType) -> dict[int, list[int]]:
     found: dict[int, list[int]] = {}
     lines: list[int] = []
     latest: list[int] | None = None
-    for one in dis.get_instructions(code):
+    for one in dis.get_instructions(code, adaptive=True):
         line = one.positions.lineno if one.positions else None
-        if line is not None and one.opname.startswith(_OPERATIONS):
+        is_operation = one.opname.startswith(_OPERATIONS) and not any(kind in one.opname for kind in _OF_PYTHON)
+        if is_operation and line is not None:
             lines.append(line)
-        if one.opname.startswith(_CHECKS):
+        if (
+            one.opname.startswith("PRECALL") and line is not None
+        ):  # of Python 3.11, which may do the work of the CALL after it
+            found[one.offset] = [*lines, line]
+        elif one.opname.startswith(_CHECKS):
             found[one.offset] = latest = lines
             lines = []
         elif latest is not None:
@@ -104,8 +110,11 @@ class Sampler(threading.Thread):
         """Whether several threads ran the user's code at once."""
         self._folder = os.path.join(folder, "") if folder.startswith(_LIBRARIES) else None
         self._kinds: dict[tuple[str, str], str] = {}
-        self._between: dict[tuple[str, str, int], dict[int, list[int]]] = {}
-        self._iterates: dict[tuple[str, int, int], bool] = {}
+        self._known: dict[tuple[str, str, int, int], tuple[list[int], bool]] = {}
+        """The lines that share the time of an instruction, and whether it loops over an Array.
+
+        By file, name and first line of the code, and offset.
+        """
         self._running = threading.Lock()
         self._switch_interval = sys.getswitchinterval()
 
@@ -153,19 +162,17 @@ class Sampler(threading.Thread):
             if frame is None:
                 continue
             running += 1
-            code, at, lines = frame.f_code, frame.f_lasti, [frame.f_lineno]
-            file, function = code.co_filename, (code.co_filename, code.co_qualname, code.co_firstlineno)
+            code, file, lines = frame.f_code, frame.f_code.co_filename, [frame.f_lineno]
             if work is _COMPUTING:
-                key = file, lines[0], at
-                if key not in self._iterates:  # asked once, as until Python 3.13 it writes to what `locals()` gave
-                    self._iterates[key] = _is_iterating(frame)
-                work = _ITERATING if self._iterates[key] else work
+                key = file, code.co_qualname, code.co_firstlineno, frame.f_lasti
+                known = self._known.get(key)
+                if known is None:  # asked once, as until Python 3.13 it writes to what `locals()` gave
+                    known = between_checks(code).get(frame.f_lasti) or lines, _is_iterating(frame)
+                    self._known[key] = known
+                work = _ITERATING if known[1] else work
+                lines = known[0] if is_late and frame is innermost and not known[1] else lines
             if work is not _COMPUTING:
                 self.parts[(file, lines[0]), work] += seconds
-            elif is_late and frame is innermost:
-                if function not in self._between:
-                    self._between[function] = between_checks(code)
-                lines = self._between[function].get(at) or lines
             for line in lines:
                 self.seconds[file, line] += seconds / len(lines)
         self.is_parallel |= running > 1
