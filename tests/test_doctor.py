@@ -1,167 +1,229 @@
-"""`doctor` runs a script and says where its time goes."""
+"""`doctor` runs a script, says where its time goes, and advises."""
 
 from __future__ import annotations
 
-import contextlib
-import itertools
 import re
+import subprocess
+import sys
+import sysconfig
 import textwrap
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 
 import anyarray as xp
 from anyarray import testing
 from anyarray.__main__ import main
-from anyarray._choice import choice, cost, machine
-from anyarray._choice.law import Law
-from anyarray._cli import console
-from anyarray._cli.spent import Record
+from anyarray._choice import machine
+from anyarray._cli import console, sampling
+from anyarray._memory import transfer
 
-
-@pytest.fixture
-def script(tmp_path: Path) -> Path:
-    """A script that computes, brings an array over, and ends by itself."""
-    file = tmp_path / "script.py"
-    file.write_text(
-        textwrap.dedent(
-            """
-            import sys
-            import anyarray as xp
-
-            x = xp.ones(1000)
-            for _ in range(5):
-                x = xp.tanh(x)
-            with xp.backend("sim"):
-                y = x + 1
-            print("arguments", *sys.argv[1:])
-            sys.exit(3)
-            """
-        )
-    )
-    return file
+Doctor = Callable[..., tuple[int, str, str]]
 
 
 @pytest.fixture(autouse=True)
-def model() -> Iterator[None]:
-    """An accelerator that takes a tenth of NumPy's time."""
-    costs = {
-        name: cost.Costs({"transcendental": Law(each)}, fused=Law(each))
-        for name, each in (("numpy", 1e-3), ("sim", 1e-4))
-    }
-    route = cost.Route(Law(1.0))
+def unmeasured() -> Iterator[None]:
     with testing.simulated():
-        xp.device("sim")
-        machine.use(cost.Model(costs, {("numpy", "sim"): route, ("sim", "numpy"): route}))
-        yield
         machine.use(None)
-
-
-@contextlib.contextmanager
-def plain() -> Iterator[None]:
-    """Tables without rich, which are as wide as they are."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(console, "has_rich", lambda: False)
         yield
 
 
-def test_it_tells_calls_and_transfers_by_line(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["doctor", str(script), "a", "--b"]) == 3
-    printed = capsys.readouterr().out
-    assert "arguments a --b" in printed
-    (calls,) = (line for line in printed.splitlines() if line.strip().startswith("script.py:7"))
-    assert calls.split()[3] == "5" and calls.split()[4] == "numpy"
-    (brought,) = (line for line in printed.splitlines() if "8 kB" in line and "script.py:9" in line)
-    assert "numpy" in brought and "sim" in brought
+@pytest.fixture
+def doctor(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Doctor:
+    """Runs a script; gives its status, and what was printed on both streams, with single blanks."""
+    monkeypatch.setattr(console, "has_rich", lambda: False)
+    monkeypatch.setenv("COLUMNS", "1000")
+
+    def run(text: str, *arguments: str) -> tuple[int, str, str]:
+        (tmp_path / "script.py").write_text(textwrap.dedent(text).lstrip())
+        status = main(["doctor", str(tmp_path / "script.py"), *arguments])
+        printed = capsys.readouterr()
+        return status, re.sub(" +", " ", printed.out), printed.err
+
+    return run
 
 
-def rows(printed: str, head: str) -> list[list[str]]:
-    """The cells of the table whose first column has this head."""
-    lines = printed.splitlines()
-    start = next(at for at, line in enumerate(lines) if line.split()[:1] == [head])
-    found = [re.split(r"\s{2,}", line.strip()) for line in lines[start + 2 :]]
-    return list(itertools.takewhile(lambda cells: cells != [""], found))
+def test_it_tells_the_time_of_lines_with_their_source_and_ends_as_the_script_does(doctor: Doctor) -> None:
+    status, out, _ = doctor(
+        """
+        import sys, time
+        import anyarray as xp
+        def wait(): time.sleep(0.2)
+        wait()
+        print("arguments", *sys.argv[1:])
+        sys.exit(3)
+        """,
+        "a",
+        "--b",
+    )
+    assert status == 3
+    assert out.startswith("arguments a --b\n\ndoctor: ")
+    assert re.search(r"^script\.py:3 [\d.]+ m?s \d+% def wait\(\): time\.sleep\(0\.2\)$", out, re.MULTILINE)
+    assert "script.py:4" not in out  # which only called the line that took the time
+    assert "This machine is not measured, so calls stay where their arrays are." in out
 
 
-def test_it_tells_what_other_choices_are_predicted_to_take(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script.write_text("import anyarray as xp\nx = xp.ones(1000)\nfor _ in range(500):\n    x = xp.tanh(x)\n")
-    with plain():
-        main(["doctor", str(script)])
-    now, there, jitted = rows(capsys.readouterr().out, "predicted")
-    assert now[0] == "as it is"
-    assert there[0] == "all calls on sim" and there[-1] == "yes"
-    assert jitted[0] == "xp.jit on sim around script.py:4" and jitted[-1] == "yes"
-
-
-def test_it_runs_what_the_script_chooses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = tmp_path / "chosen.py"
-    script.write_text(
-        textwrap.dedent(
-            """
-            import threading
-            import anyarray as xp
-
-            def work():
-                xp.set_default_backend("sim")
-                xp.exp(x)
-
+def test_it_advises_to_copy_once(doctor: Doctor) -> None:
+    _, out, _ = doctor(
+        """
+        import anyarray as xp
+        x = xp.ones(1_000_000)
+        for _ in range(9):
             with xp.backend("sim"):
-                x = xp.ones(1000)
-                xp.sin(x)
-                xp.jit(lambda v: xp.cos(v) + 1)(x)  # which sim runs as it is
-            one = threading.Thread(target=work)
-            one.start()
-            one.join()
-            print(xp.ones(3).device)
-            xp.set_default_backend("auto")
-            """
-        )
+                y = x + 1
+            x = y.to_device("numpy")
+        """
     )
-    with plain():
-        assert main(["doctor", str(script)]) == 0
-    printed = capsys.readouterr().out
-    assert printed.startswith("sim\n")
-    calls = {cells[0]: cells[-2:] for cells in rows(printed, "line") if cells[-1] == "sim"}
-    assert calls == {"chosen.py:7": ["1", "sim"], "chosen.py:11": ["1", "sim"], "chosen.py:12": ["3", "sim"]}
+    copies = r"script\.py:5 copies 72 MB from numpy to sim in 9 transfers, and script\.py:6 copies back: open the block"
+    assert re.search(rf"^Up to [\d.]+ ms, \d+%: {copies}", out, re.MULTILINE)
+    assert "script.py:6 copies 72 MB from sim to numpy in 9 transfers, and script.py:5 copies back" in out
 
 
-def test_calls_of_a_chain_are_told_at_the_lines_where_they_are_made(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    machine.use(None)
-    script = tmp_path / "chain.py"
-    script.write_text(
-        "import anyarray as xp\nx = xp.linspace(0, 1, 1_000_000)\ny = xp.exp(-x)\nz = xp.sin(y)\nfloat(xp.sum(z))\n"
+def test_it_advises_on_lists_and_loops(doctor: Doctor) -> None:
+    _, out, _ = doctor(
+        """
+        import anyarray as xp
+        x = xp.arange(200_000)
+        for _ in range(5):
+            x.tolist()
+            list(x)
+        """
     )
-    with plain():
-        main(["doctor", str(script)])
-    calls = {cells[0]: cells[-2] for cells in rows(capsys.readouterr().out, "line") if cells[-1] == "numpy"}
-    assert calls == {"chain.py:3": "2", "chain.py:4": "1", "chain.py:5": "1"}
+    cure = "an Array: compute with the Array instead, or convert once, after the loop."
+    assert f"script.py:4 calls tolist of {cure}" in out
+    assert f"script.py:5 loops over the elements of {cure}" in out
 
 
-def test_it_waits_for_threads_of_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = tmp_path / "late.py"
-    script.write_text(
-        textwrap.dedent(
-            """
-            import threading, time
-            from concurrent.futures import ThreadPoolExecutor
-            import anyarray as xp
+LIBRARY, OURS = Path(sysconfig.get_path("purelib")), Path(xp.__file__).parent
+FRAMES = {
+    "user": ("user.py", "f", "inner()"),
+    "traced": ("user.py", "g", "inner()"),
+    "numpy": (LIBRARY / "numpy" / "core.py", "f", "inner()"),
+    "jax": (LIBRARY / "jax" / "__init__.py", "f", "inner()"),
+    "keras": (LIBRARY / "keras" / "__init__.py", "f", "inner()"),
+    "import": ("<frozen importlib._bootstrap>", "load", "inner()"),
+    "miss": (LIBRARY / "jax" / "_src" / "pjit.py", "cache_miss", "inner()"),
+    "jit": (OURS / "transforms" / "_jit.py", "call", "inner()"),
+    "graph": (OURS / "backends" / "tensorflow" / "_transforms.py", "called", "is_fused = inner()"),
+    "new graph": (OURS / "backends" / "tensorflow" / "_transforms.py", "called", "is_fused = True; inner()"),
+    "item": (OURS / "_array" / "array.py", "item", "inner()"),
+    "computing": (OURS / "_array" / "array.py", "item", "array.native"),
+}
+"""Files with a function and what that does."""
 
-            def work():
-                time.sleep(0.3)
-                xp.exp(xp.ones(3))
 
-            pool = ThreadPoolExecutor(1)
-            pool.submit(int).result()
-            threading.Thread(target=work).start()
-            """
-        )
+@pytest.mark.parametrize(
+    ("stack", "line", "kind", "advice"),
+    [
+        ("user", "f", "", ""),
+        ("user, numpy", "f", "", ""),
+        ("user, miss", "f", "compiling", "compiles, once for each function and shape"),
+        ("user, miss, traced", "f", "compiling", "compiles, once for each function and shape"),
+        ("user, jit, miss", "f", "compiling", "compiles, once for each shape and call of xp.jit"),
+        ("user, jit, new graph", "f", "compiling", "compiles, once for each shape and call of xp.jit"),
+        ("user, jit, graph", "f", "", ""),
+        ("user, import, jax", "f", "importing", ""),
+        ("user, import, traced", "g", "", ""),
+        ("user, jit, import, jax", "f", "importing", "imports jax for its calls"),
+        ("user, jit, import, keras, import, jax", "f", "importing", ""),
+        ("user, miss, import, jax", "f", "importing", ""),
+        ("user, item", "f", "reading", "calls item of an Array"),
+        ("user, item, numpy", "f", "reading", "calls item of an Array"),
+        ("user, computing", "f", "", ""),
+    ],
+)
+def test_stacks_tell_what_a_line_does_besides_computing(stack: str, line: str, kind: str, advice: str) -> None:
+    found: list[Any] = []
+
+    def sampled(*_: Any) -> None:
+        found.append(sampling.Sampler("elsewhere")._seen(sys._getframe(1)))
+
+    array, latest = type("Array", (), {"native": property(sampled)})(), sampled
+    for one in reversed(stack.split(", ")):
+        file, name, text = FRAMES[one]
+        names: dict[str, Any] = {"inner": latest, "array": array}
+        exec(compile(f"def {name}():\n    {text}", str(file), "exec"), names)
+        latest = names[name]
+    latest()
+    ((frame, (its_kind, its_advice)),) = found
+    assert (frame.f_code.co_filename, frame.f_code.co_name, its_kind) == ("user.py", line, kind)
+    assert its_advice.startswith(advice) and bool(its_advice) == bool(advice)
+
+
+def test_operations_between_two_checks_of_the_interpreter_share_their_time() -> None:
+    code = compile("y = x + 1\nz = f(y)\nfor _ in z:\n    w = z - y\n    v = z * w\n", "script.py", "exec")
+    lines = list(sampling.between_checks(code).values())
+    assert [1, 2] in lines and [4, 5] in lines
+
+
+def test_operations_on_pythons_own_numbers_take_no_share() -> None:
+    def work(x: Any) -> None:
+        for number in range(500):
+            other = number + number
+            x + x
+            len((x, other))
+
+    work(np.ones(3))
+    first = work.__code__.co_firstlineno
+    lines = [[line - first for line in found] for found in sampling.between_checks(work.__code__).values()]
+    assert [3, 4] in lines
+
+
+def test_a_line_without_a_check_gets_its_time(doctor: Doctor) -> None:
+    _, out, _ = doctor(
+        """
+        import anyarray as xp
+        x = xp.ones(8)
+        for _ in range(50_000):
+            y = x + 1
+            z = x * y
+        """
     )
-    assert main(["doctor", str(script)]) == 0
-    assert "late.py:8" in capsys.readouterr().out
+    assert "script.py:4" in out and "script.py:5" in out
+
+
+def test_it_runs_the_script_as_python_does_and_leaves_no_trace(doctor: Doctor) -> None:
+    interval = sys.getswitchinterval()
+    _, out, _ = doctor(
+        """
+        import threading
+        import anyarray as xp
+        from anyarray._choice import choice
+        from anyarray._memory import transfer
+        print(type(choice.current()) is choice.Choice, choice.current().records, transfer.watch() is transfer.UNWATCHED)
+        print(threading.getprofile(), xp.ones(3).device)
+        """
+    )
+    assert out.startswith("True () True\nNone numpy\n")
+    assert sys.getswitchinterval() == interval and not transfer.logs_of_copies
+    assert all(one.name != "anyarray doctor" for one in threading.enumerate())
+
+
+def test_it_waits_for_threads_of_the_script(doctor: Doctor) -> None:
+    status, out, _ = doctor(
+        """
+        import threading, time
+        from concurrent.futures import ThreadPoolExecutor
+        import anyarray as xp
+
+        def work():
+            time.sleep(0.3)
+            xp.exp(xp.ones(3))
+            with xp.backend("sim"):
+                for _ in range(5): xp.ones(1_000_000, device="numpy") + 1
+
+        pool = ThreadPoolExecutor(1)
+        pool.submit(int).result()
+        threading.Thread(target=work).start()
+        """
+    )
+    assert status == 0
+    assert "script.py:6" in out
+    assert "script.py:9 copies 40 MB from numpy to sim in 5 transfers" in out
 
 
 def test_a_module_is_run_as_by_python(
@@ -170,7 +232,7 @@ def test_a_module_is_run_as_by_python(
     package = tmp_path / "doctored"
     package.mkdir()
     (package / "__init__.py").touch()
-    (package / "core.py").write_text("import anyarray as xp\ndef f():\n    return xp.exp(xp.ones(3))\n")
+    (package / "core.py").write_text("import time\ndef f():\n    time.sleep(0.1)\n")
     (package / "__main__.py").write_text("import sys\nfrom .core import f\nf()\nsys.exit(int(sys.argv[1]))\n")
     monkeypatch.chdir(tmp_path)
     assert main(["doctor", "-m", "doctored", "4"]) == 4
@@ -179,27 +241,11 @@ def test_a_module_is_run_as_by_python(
     assert capsys.readouterr().err == "doctor: doctored.none: there is no such module\n"
 
 
-def test_it_leaves_no_trace(script: Path) -> None:
-    default, hook = type(choice.process_default), threading.getprofile()
-    main(["doctor", str(script)])
-    assert type(choice.process_default) is default is choice.Choice
-    assert choice.process_default.records == () and choice.current().records == ()
-    assert threading.getprofile() is hook
-
-
-def test_what_is_recorded_is_added_up_now_and_then() -> None:
-    record = Record(None)
-    home = xp.asarray(1)._home
-    for _ in range(3 * record.WAITING):
-        record.append(xp.Decision("sin", ((3,),), home, home, seconds=1e-6, where=("a.py", 1)))
-    assert len(record) < record.WAITING
-    assert record.by_line()["a.py", 1].calls == 3 * record.WAITING
-
-
-def test_without_a_profile_it_says_so(script: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    machine.use(None)
-    main(["doctor", str(script)])
-    assert "This machine is not measured, so nothing is predicted." in capsys.readouterr().out
+def test_a_script_without_calls_is_told_so(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text("import time\ntime.sleep(0.1)\n")
+    command = [sys.executable, "-m", "anyarray", "doctor", str(tmp_path / "script.py")]
+    told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert told.endswith("This script makes no anyarray call.\n")
 
 
 def test_a_script_that_is_missing_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,21 +261,10 @@ def test_a_script_that_is_missing_is_refused(capsys: pytest.CaptureFixture[str])
         ("{}['key']", 1, "KeyError: 'key'\n"),
     ],
 )
-def test_a_script_that_ends_early_is_reported_all_the_same(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], end: str, status: int, said: str
-) -> None:
-    script = tmp_path / "early.py"
-    script.write_text(f"import sys\nimport anyarray as xp\nxp.exp(xp.ones(3))\n{end}\n")
-    assert main(["doctor", str(script)]) == status
-    printed = capsys.readouterr()
-    assert "early.py:3" in printed.out
-    assert printed.err.endswith(said)
-
-
-def test_the_traceback_of_a_script_begins_with_the_script(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    script = tmp_path / "broken.py"
-    script.write_text("{}['key']\n")
-    main(["doctor", str(script)])
-    first, where, *_ = capsys.readouterr().err.splitlines()
-    assert first == "Traceback (most recent call last):"
-    assert f'File "{script}", line 1' in where
+def test_a_script_that_ends_early_is_reported_all_the_same(doctor: Doctor, end: str, status: int, said: str) -> None:
+    ended, out, err = doctor(f"import sys, time\ntime.sleep(0.1)\n{end}\n")
+    assert ended == status
+    assert "script.py:2" in out
+    assert err.removesuffix(f"{console.HINT}\n").endswith(said)
+    if status == 1 and "Error" in said:  # whose traceback begins with the script
+        assert re.match(r'Traceback \(most recent call last\):\n  File ".*script\.py", line 3', err)

@@ -158,7 +158,8 @@ def ran(
         machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype, *_ in calls
     ]
     if records:
-        watching.record_chain(records, calls, elements, predictions, seconds)
+        decision = automatic.of_chain([name for name, *_ in calls], elements, predictions)
+        watching.record_chain(records, decision, seconds, *calls[-1][2:])
     if is_typical and learns:
         automatic.learn_chain(predictions, seconds)
     return learns or machine.state.is_known

@@ -500,21 +500,16 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     name = declaration.name
     traced = _traced_home(arrays)
     axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
-    here, decision = _choice.current(), None
-    if not (here.records and watching.is_undecided(name, arrays, axis)):
-        decision = _choice.decision(
-            name,
-            arrays,
-            is_traced=traced is not None,
-            axis=axis,
-            time_part=functools.partial(_time_part, declaration, prepared, axis),
-        )
-    is_chosen = decision is None
+    here = _choice.current()
+    decision = _choice.decision(
+        name,
+        arrays,
+        is_traced=traced is not None,
+        axis=axis,
+        time_part=functools.partial(_time_part, declaration, prepared, axis),
+    )
     if decision is None:
-        home = _choice.home_of_call(name, [a._home for a in arrays], traced)
-        decision = watching.chosen(name, arrays, home) if here.records and traced is None else None
-        if decision is None:
-            return _call_on(declaration, prepared, home)
+        return _call_on(declaration, prepared, _choice.home_of_call(name, [a._home for a in arrays], traced))
     stopwatch = watching.started(decision, arrays, axis) if here.records else None
     if decision.is_return:
         for one in arrays:
@@ -525,11 +520,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         if decision.timed is not None:
             result, seconds = _timed(declaration, prepared, decision.home)
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
-        elif (
-            all(a._home is decision.home for a in arrays)
-            if is_chosen
-            else decision.home is body_globals["NUMPY"] and not decision.has_moved
-        ):
+        elif decision.home is body_globals["NUMPY"] and not decision.has_moved:
             result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
             result = _decided(result) if automatic.misses(decision) else result
         else:
@@ -542,7 +533,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     try:
         result, results = attempt()
     except Exception as error:
-        if is_chosen or not decision.retreat(error):
+        if not decision.retreat(error):
             if stopwatch is not None:
                 decision.reason, decision.seconds = f"raised {type(error).__name__}", stopwatch.seconds()
             raise

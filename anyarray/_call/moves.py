@@ -127,8 +127,7 @@ def moved(
     whole_chains.ran(chain, there.name)
     whole_chains.note(chain, there.name, seconds / max(whole_chains.seconds_of(chain, there.name), 1e-9))
     if here.records:
-        decision.seconds, decision.where = seconds, None if file is None else (file, line)
-        watching.record(here.records, decision)
+        watching.record_chain(here.records, decision, seconds, file, line)
     return values
 
 

@@ -1,27 +1,19 @@
-"""`doctor`: run a script, say where its time goes and what may change it."""
+"""`doctor`: run a script, say where its time goes and what would save some."""
 
 from __future__ import annotations
 
 import argparse
-import contextvars
 import importlib.util
 import os
 import runpy
 import sys
-import threading
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
-from anyarray._call import watching
-from anyarray._choice import automatic
 from anyarray._cli import report
 from anyarray._cli.console import console
 from anyarray._cli.sampling import Sampler
-from anyarray._cli.spent import Record
 from anyarray._memory import transfer
 
 
@@ -30,8 +22,8 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "doctor",
         help="run a script, and say where its time goes",
-        description="Run a script. Each call is waited for and recorded, so all takes longer than usual. Printed are, "
-        "however it ends, its time, calls and transfers by line, and what other choices are predicted to take.",
+        description="Run a script, nearly as fast as Python does. However it ends, print its time by line, and advise "
+        "what would save some of it.",
     )
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module, as for python -m")
     parser.add_argument("script", metavar="SCRIPT", help="a Python file, or a folder with a __main__.py")
@@ -40,7 +32,7 @@ def add_parser(commands: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Run the script and print the tables; gives its exit status."""
+    """Run the script and print the report; gives its exit status."""
     script, process, out = Path(options.script), os.getpid(), sys.stdout
     if options.is_module:
         sys.path[0] = os.getcwd()
@@ -48,21 +40,22 @@ def run(options: argparse.Namespace) -> int:
         print(f"doctor: {script}: there is no such {'module' if options.is_module else 'file'}", file=sys.stderr)
         return 2
     folder = os.getcwd() if options.is_module else str((script if script.is_dir() else script.parent).resolve())
-    record, sampler = Record(automatic.model()), Sampler(folder)
+    sampler, log = Sampler(folder), transfer.TransferLog()
     arguments, path = sys.argv, sys.path[0]
     sys.argv, sys.path[0] = [options.script, *options.arguments], folder
     started = time.perf_counter()
     try:
-        with watching.every_call(record), transfer.transfers() as log, _threads_alike():
-            sampler.start()
-            status = _ran(options.script, sampler, is_module=options.is_module)
+        transfer.logs_of_copies.append(log)
+        sampler.start()
+        status = _ran(options.script, sampler, is_module=options.is_module)
     finally:
+        transfer.logs_of_copies.remove(log)
         sys.argv, sys.path[0], sys.stdout = arguments, path, out
     if os.getpid() != process:  # forked by the script
         return status
     seconds = time.perf_counter() - started
     sampler.stop()
-    report.show(report.Program(options.script, folder, seconds, record, sampler, log.rows), console())
+    report.show(report.Program(options.script, folder, seconds, sampler, log.rows), console())
     return status
 
 
@@ -71,23 +64,6 @@ def _is_module(name: str) -> bool:
         return importlib.util.find_spec(name) is not None
     except ImportError:
         return False
-
-
-@contextmanager
-def _threads_alike() -> Generator[None]:
-    """Let threads that begin inside record transfers as this one does."""
-    context, before = contextvars.copy_context(), threading.getprofile()
-
-    def begin(frame: FrameType, event: str, argument: Any) -> None:
-        sys.setprofile(None)
-        for variable, value in context.items():
-            variable.set(value)
-
-    threading.setprofile(begin)
-    try:
-        yield
-    finally:
-        threading.setprofile(before)
 
 
 def _ran(script: str, sampler: Sampler, *, is_module: bool) -> int:

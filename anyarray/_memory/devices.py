@@ -108,15 +108,16 @@ def out_of_memory(function: str, error: Exception) -> errors.OutOfMemoryError:
     told = f"{function}: {library} is out of memory{f': {text}' if text else ''}. "
     rows = [row for row in memory() if library in row.held]
     for row in rows:
-        known = "" if row.total is None or row.free is None else f"{_size(row.free)} of {_size(row.total)} are free, "
+        known = "" if row.total is None or row.free is None else f"{size(row.free)} of {size(row.total)} are free, "
         holders = sorted(row.held.items(), key=lambda one: -one[1])
-        told += f"On {row.device} {known}{', '.join(f'{name} holds {_size(n)}' for name, n in holders)}. "
+        told += f"On {row.device} {known}{', '.join(f'{name} holds {size(n)}' for name, n in holders)}. "
     return errors.OutOfMemoryError(
         told + "Delete what is no longer needed, work on smaller parts, or choose another backend"
     )
 
 
-def _size(nbytes: int) -> str:
+def size(nbytes: int) -> str:
+    """A number of bytes in the unit that fits: 72 MB."""
     exponent = next((at for at in range(3) if nbytes < 1000 ** (at + 1)), 3)
     return f"{nbytes / 1000**exponent:.3g} {_UNITS[exponent]}"
 

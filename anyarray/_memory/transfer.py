@@ -124,6 +124,8 @@ class _Watch:
 
 UNWATCHED: Final = _Watch()
 _variable: ContextVar[_Watch] = ContextVar("anyarray transfers", default=UNWATCHED)
+logs_of_copies: Final[list[TransferLog]] = []
+"""Logs of the copies of the process, in whatever context. Views, of which there may be many, take no longer then."""
 watch: Final = _variable.get
 """What is asked for here: `watch() is UNWATCHED` only if neither a ledger nor a guard is open."""
 
@@ -278,8 +280,7 @@ def transferred(
     Raises TransferError if the array is traced and would have to leave its library, or if a guard forbids the copy.
     """
     way = route(source, target)
-    watched = watch()
-    started = 0.0 if watched is UNWATCHED else time.perf_counter()
+    watched, started = watch(), time.perf_counter()
     if is_safe or way.is_always_safe:
         arrived = way.share(native)
         if arrived is not None:
@@ -298,8 +299,7 @@ def transferred(
         arrived = way.share(lent)
     if arrived is None:
         lent, arrived = None, devices.tried(cause, way.copy, native)
-    if watched is not UNWATCHED:
-        _record(native, source, target.name, cause, "copy", started, explicit)
+    _record(native, source, target.name, cause, "copy", started, explicit)
     return Transferred(arrived, lent is not None, lent)
 
 
@@ -324,8 +324,7 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
     """
     if not explicit and is_differentiated(native, source):
         raise _differentiated_error(source, "become a NumPy array or a Python scalar")
-    watched = watch()
-    if watched is UNWATCHED or source.library == "numpy":
+    if source.library == "numpy" or (watch() is UNWATCHED and not (logs_of_copies and source.kind != "cpu")):
         to_numpy = source.free.to_numpy
         try:
             return to_numpy(native)  # type: ignore[no-any-return]  # checked by the contract's test
@@ -448,7 +447,7 @@ def _record(
     explicit: bool,
 ) -> None:
     """Append a row to the logs that are open in this context."""
-    logs = watch().logs
+    logs = (*watch().logs, *logs_of_copies) if kind == "copy" else watch().logs
     if not logs:
         return
     seconds = time.perf_counter() - started

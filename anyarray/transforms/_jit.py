@@ -297,8 +297,6 @@ class _Jit:
         decision = _choice.decision_about_function(name, arrays, home, whole)
         if whole is not None and whole.rests_on(home.backend.name):
             self._note_resting(whole, home, args, kwargs)
-        if decision is None and _choice.current().records and not any(a._home.is_traced(a._native) for a in arrays):
-            decision = watching.chosen(name, arrays, home)
         if decision is None:
             return self._call_on(home, args, kwargs, structure, arrays)
         stopwatch = watching.Stopwatch()

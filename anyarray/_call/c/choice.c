@@ -6,7 +6,8 @@ to Python: transfers, decisions by cost, the first look for a profile, libraries
 
 #include "choice.h"
 
-/* A borrowed reference to a field of the Choice that holds, to be compared only: NULL without an exception if unknown. */
+/* A borrowed reference to a field of the Choice that holds, which the context keeps alive: NULL without an exception if
+unknown. */
 static PyObject *
 chosen_field(Py_ssize_t offset)
 {
@@ -117,13 +118,6 @@ is_fused(void)
 int
 decisions_are_recorded(void)
 {
-    PyObject *choice = NULL;
-    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
-        PyErr_Clear();
-    }
-    /* Also what `_call.watching` lets blocks choose, which is of a class derived from it. */
-    int is_choice = choice != NULL && PyObject_TypeCheck(choice, config.choice_type);
-    PyObject *records = is_choice ? get_slot(choice, config.records_offset) : NULL;
-    Py_XDECREF(choice);
+    PyObject *records = chosen_field(config.records_offset);
     return records != NULL && PyTuple_Check(records) && PyTuple_GET_SIZE(records) > 0;
 }
