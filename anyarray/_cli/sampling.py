@@ -70,14 +70,11 @@ def between_checks(code: CodeType) -> dict[int, list[int]]:
     lines: list[int] = []
     latest: list[int] | None = None
     for one in dis.get_instructions(code, adaptive=True):
-        line = one.positions.lineno if one.positions else None
-        is_operation = one.opname.startswith(_OPERATIONS) and not any(kind in one.opname for kind in _OF_PYTHON)
-        if is_operation and line is not None:
-            lines.append(line)
-        if (
-            one.opname.startswith("PRECALL") and line is not None
-        ):  # of Python 3.11, which may do the work of the CALL after it
-            found[one.offset] = [*lines, line]
+        line = [one.positions.lineno] if one.positions and one.positions.lineno else []
+        if one.opname.startswith(_OPERATIONS) and not any(kind in one.opname for kind in _OF_PYTHON):
+            lines += line
+        if one.opname.startswith("PRECALL"):  # in Python 3.11 it may do the work of the CALL after it
+            found[one.offset] = lines + line
         elif one.opname.startswith(_CHECKS):
             found[one.offset] = latest = lines
             lines = []
