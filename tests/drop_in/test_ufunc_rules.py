@@ -210,7 +210,7 @@ x * u; u * x; x - u; u - x; x < u; u <= x; x == u; x @ u; divmod(x, u); x**u; np
 np.add.reduce(u); np.add.accumulate(u); np.add.reduceat(u, [0]); np.add.outer(x, u); np.add.outer(u, x)
 np.add.at(u, [0], 1); np.add.at(x, [0], u); np.add(1, 2, out=u); np.add(x, 1, where=u); np.exp(x, out=(u,))
 x + s; np.add(x, s); x.__iadd__(s); x + d; np.exp(d); np.add(x, d); x.__iadd__(d)
-x + a; a + x; x - a; x == a; x < a; x.__iadd__(a); x.__setitem__(..., a); np.add(x, a); np.exp(a); np.add.reduce(a)
+x + a; a + x; x - a; x == a; x < a; x.__iadd__(a); x.__setitem__(..., a); np.add(x, a); np.square(a); np.add.reduce(a)
 x + range(2); range(2) - x; x == range(2); np.add(range(2), x); np.add.reduce(range(4)); x.__isub__(range(2))
 np.sin(q); x + q; q + x; x - q; x == q; x.__iadd__(q); np.multiply(q, 2, out=x); np.add.reduce(q[None]); q.copy()
 np.add.outer(q, x); np.cumsum(q); np.sort(q); np.zeros_like(q); np.full_like(q, 3); np.asanyarray(q); np.asarray(q)
