@@ -6,6 +6,7 @@ import functools
 import inspect
 import math
 import operator
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, SupportsIndex
 
@@ -374,11 +375,11 @@ class _OnlyNumPyHas(Exception):  # noqa: N818 - a signal within the module, no e
 
 
 _ARRAYS: Final = (Array, np.ndarray)
+_LENGTHS: Final = re.compile(r"(?<=[(,])\d+(?=[,)])|(?<=size )\d+|(?<=from )\d+")
+"""The lengths in NumPy's messages about shapes: `(2,3)`, `size 3 is different from 2`."""
 
 
-def _check(
-    theirs: Callable[..., Any], args: Sequence[Any], options: Mapping[str, Any], *, keeps_lengths: bool = False
-) -> None:
+def _check(theirs: Any, args: Sequence[Any], options: Mapping[str, Any], *, keeps_lengths: bool = False) -> None:
     """Let NumPy check the arguments of a call, on zeros of the same dtypes.
 
     They have few elements: lengths from 2 on become as short as they can, in the same order, unless `keeps_lengths`.
@@ -397,8 +398,16 @@ def _check(
             return tuple(map(zeros, value))
         return _numpys(value) if isinstance(value, DType) else value
 
-    with np.errstate(all="ignore"):
-        theirs(*map(zeros, args), **{name: zeros(value) for name, value in options.items()})
+    try:
+        with np.errstate(all="ignore"):
+            theirs(*map(zeros, args), **{name: zeros(value) for name, value in options.items()})
+    except ValueError as error:
+        if isinstance(error, np.exceptions.AxisError):
+            raise
+        long = {str(its): str(n) for n, its in short.items()}
+        text = _LENGTHS.sub(lambda found: long.get(found[0], found[0]), str(error)).strip()
+        method = "" if theirs.__name__ == "__call__" else f".{theirs.__name__}"
+        raise errors.ArgumentValueError(f"{theirs.__self__.__name__}{method}: {text}") from None
 
 
 def _numpys(dtype: Any) -> np.dtype[Any]:

@@ -283,3 +283,11 @@ def test_at_adds_inside_a_trace(framework: str) -> None:
         assert [one.tolist() for one in found] == [[3, 2, -5, 0], [[0, 2], [4, 0]], [0, 0, 1]]
         with pytest.raises(TypeError, match=r"^maximum.at: indices must be known inside jit, grad and vmap"):
             xp.jit(lambda at: np.maximum.at(np.zeros(3), at, 1.0))(np.asarray([0, 1]))
+
+
+def test_an_error_about_shapes_names_those_that_were_passed(backend: xp.Backend) -> None:
+    a, b = xp.ones((40, 50)), xp.ones((60, 40))
+    with pytest.raises(ValueError, match=r"^add: operands could not be broadcast .* shapes \(40,50\) \(60,40\)$"):
+        anyarray.numpy.add(a, b, dtype=float)
+    with pytest.raises(ValueError, match=r"^matmul: .* \(size 60 is different from 50\)$"):
+        anyarray.numpy.matmul(a, b, dtype=float)
