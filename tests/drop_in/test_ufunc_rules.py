@@ -28,7 +28,7 @@ CALLS: Final = {
 f(A); f(*LISTS); f(A, dtype=np.float32); f(A, dtype=bool); f(A, dtype=int); f(A, casting='safe'); f(A, casting='no')
 f(A, dtype=np.float32, casting='unsafe'); f(A, casting='none'); f(A, signature=DOUBLE); f(A, signature=('d', None))
 f(A, dtype=float, signature=DOUBLE); f(A, out=OUT); f(A, out=FLOATS, casting='safe'); f(A, out=FLOATS, dtype=np.float32)
-f(A, FLOATS); f(A, out=FLOATS); f(A, out=INTS); f(A, out=INTS, casting='unsafe'); f(A, out=BOOLS); f(A, out=(FLOATS,))
+f(A, FLOATS); f(A, out=FLOATS); f(A, out=INTS); f(A, out=BOOLS, casting='unsafe'); f(A, out=BOOLS); f(A, out=(FLOATS,))
 f(A, out=WIDE); f(A, out=SHORT); f(A, out=[1]); f(A, where=mask, out=FLOATS); f(A, where=mask, out=INTS)
 f(A, where=mask[:, :1], out=BOOLS); f(A, where=numbers, out=FLOATS); f(A, where=[True, False], out=FLOATS)
 f(A, where=False, out=FLOATS); f(A, order='F'); f(A, order='Z'); f(A, subok=False); f(A, subok=3); f(A, axis=0)
