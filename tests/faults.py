@@ -136,7 +136,7 @@ backends/jax/statistical.py | jax | backends/jax_values:freedom differential:var
 backends/numpy.py | numpy | errors extensions/selection
     return x.argmin(axis, keepdims=keepdims)
     return x.argmax(axis, keepdims=keepdims)
-backends/tensorflow/elementwise.py | tf | backends/edges:exact differential:less backends/tensorflow_values:exact dtypes:compar
+backends/tensorflow/elementwise.py | tf | backends/edges:exact differential:less dtypes:compar
     where(_is_negative(x2), raw(constant(0), constant(-1)),
     where(_is_negative(x2), raw(constant(-1), constant(0)),
 backends/tensorflow/indexing.py | tf | indexing
@@ -211,7 +211,7 @@ transforms/_vmap.py | numpy | transforms:vmap batching:memory
 class Fault(NamedTuple):
     file: str
     backends: str
-    tests: dict[str, str]
+    tests: list[tuple[str, str]]
     """Files, each with a word that is in the names of its tests that are run."""
     old: str
     new: str
@@ -225,11 +225,11 @@ def faults() -> list[Fault]:
     found = []
     for row, old, new in zip(lines[::3], lines[1::3], lines[2::3], strict=True):
         file, backends, names = row.split(" | ")
-        tests = dict[str, str]()
+        tests = list[tuple[str, str]]()
         for name in names.split():
             path, _, word = name.partition(":")
             folder, slash, stem = path.rpartition("/")
-            tests[f"tests/{folder}{slash}test_{stem}.py"] = word
+            tests.append((f"tests/{folder}{slash}test_{stem}.py", word))
         found.append(Fault(file, backends, tests, old.strip(), new.strip()))
     return found
 
@@ -246,7 +246,9 @@ def failure(fault: Fault, copy: Path) -> str:
             compile_in(copy)
         stand_in = ("-p", "cupy_on_numpy") if fault.backends == "cupy" else ()
         options = ("-x", "-q", "-p", "no:cacheprovider", *stand_in, "--backends", fault.backends)
-        done = run(copy, "-m", "pytest", *options, *fault.tests, "-k", selection(fault.tests))
+        done = run(
+            copy, "-m", "pytest", *options, *{path: None for path, _ in fault.tests}, "-k", selection(fault.tests)
+        )
     except subprocess.TimeoutExpired:
         return "it hangs"
     finally:
@@ -255,9 +257,9 @@ def failure(fault: Fault, copy: Path) -> str:
     return "" if not done.returncode else failed[2] if failed else f"exit status {done.returncode}"
 
 
-def selection(tests: dict[str, str]) -> str:
+def selection(tests: list[tuple[str, str]]) -> str:
     """What `-k` takes for the tests of these files whose names contain the words."""
-    return " or ".join(f"({Path(path).stem} and {word})" if word else Path(path).stem for path, word in tests.items())
+    return " or ".join(f"({Path(path).stem} and {word})" if word else Path(path).stem for path, word in tests)
 
 
 def run(copy: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
