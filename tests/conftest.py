@@ -3,10 +3,10 @@
 A test with the parameter `backend` runs once inside `with xp.backend(...)` for each library that is installed and
 has a device; `name`, `target` and `framework` are the same names with no block open, the last without NumPy.
 
-Not all cases of a test run, as JAX compiles for most of them: on each backend but NumPy every value of every parameter
-is in some case, and of tests that are marked `sampled` a quarter of the cases run. `--all-cases` runs all. Every run
-makes the same choice, and Hypothesis draws the same examples, unless `--draw WORD` is given: both follow from the word,
-which the report repeats; `today` is the date. `--hypothesis-profile=thorough` draws more examples.
+Not all cases of a test run, as JAX compiles for most of them. On NumPy all do; on each other backend a choice in which
+each function and each value of a parameter occurs, or a quarter if the test is marked `sampled`. `--all-cases` runs all.
+All runs make the same choice, and Hypothesis draws the same examples, unless `--draw WORD` is given: both follow from
+the word, which the report repeats; `today` is the date. `--hypothesis-profile=thorough` draws more examples.
 What is known to fail stands in `known_failures`, and only there.
 """
 
@@ -16,6 +16,7 @@ import collections
 import datetime
 import functools
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -155,40 +156,53 @@ def lacking(item: pytest.Item) -> str | None:
 
 
 SAMPLED: Final = 4
-"""Of so many cases of a test that is marked `sampled` one runs."""
-FEW: Final = 4
-"""So many cases of a test on a backend always run."""
+"""Of so many cases of a test that is marked `sampled` one runs at most."""
 
 
 def left_out(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
     """The cases that do not run.
 
-    Cases are asked in the order of checksums of their names. On NumPy, where nothing is compiled, all run but those of
-    tests marked `sampled`. On other backends one runs if a value of one of its parameters has not been in any before.
+    On NumPy, which compiles nothing, all run. On each other backend those of a test are taken in the order of checksums
+    of their names, and run if they have a kind of value that none before had; of a test marked `sampled` until there
+    are enough.
     """
-    cases = collections.defaultdict[tuple[str, str], list[pytest.Item]](list)
+    cases = collections.defaultdict[tuple[str, str], list[pytest.Function]](list)
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             cases[item.nodeid.partition("[")[0], backend_of(item)].append(item)
     unwanted = set[pytest.Item]()
     for (_, name), of_one in cases.items():
-        ordered = sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode()))
-        if of_one[0].get_closest_marker("sampled"):
-            unwanted.update(ordered[-(-len(ordered) // SAMPLED) :])
-        elif name != "numpy" and len(ordered) > FEW:
-            seen = set[tuple[str, str]]()
-            for item in ordered:
-                values = {(key, str(index)) for key, index in item.callspec.indices.items()}  # type: ignore[attr-defined]
-                if values <= seen:
-                    unwanted.add(item)
-                seen |= values
+        is_sampled = of_one[0].get_closest_marker("sampled") is not None
+        if name == "numpy" or (name == "none" and not is_sampled):
+            continue
+        left = -(-len(of_one) // SAMPLED) if is_sampled else len(of_one)
+        seen = set[tuple[str, str]]()
+        for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode())):
+            kinds = {(key, kind_of(value, item.callspec.indices[key])) for key, value in item.callspec.params.items()}
+            if not left or kinds <= seen:
+                unwanted.add(item)
+            else:
+                seen |= kinds
+                left -= 1
     return unwanted
 
 
+def kind_of(value: object, index: int) -> str:
+    """What counts as one kind of value of a parameter: equal ones, and all calls of a function."""
+    text = value if isinstance(value, str) else repr(value)
+    called = re.match(r"[\w. =]+(?=\()", text)
+    return called[0] if called else str(index) if " at 0x" in text else text
+
+
 def backend_of(item: pytest.Item) -> str:
-    """The name of the backend that a test runs on; "none" if it takes none."""
+    """The name of the backend that a test runs on; "none" if neither parameters nor the name of the file say one."""
     parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    return next((parameters[one] for one in ("name", "target", "framework") if one in parameters), "none")
+    chosen = [str(parameters[one]) for one in ("name", "target", "framework") if one in parameters]
+    return next(iter([*chosen, *[name for word, name in LIBRARIES.items() if word in item.path.name]]), "none")
+
+
+LIBRARIES: Final = {"jax": "jax", "tensorflow": "tf", "torch": "torch"}
+"""Backends, by what the files of their own tests are called."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
