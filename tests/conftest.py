@@ -4,8 +4,9 @@ A test with the parameter `backend` runs once inside `with xp.backend(...)` for 
 has a device; `name`, `target` and `framework` are the same names with no block open, the last without NumPy.
 
 Not all cases of a test run, as JAX compiles for most of them. On NumPy all do; on each other backend a choice in which
-each function and each value of a parameter occurs, or a quarter if the test is marked `sampled`. `--all-cases` runs all.
-All runs make the same choice, and Hypothesis draws the same examples, unless `--draw WORD` is given: both follow from
+each function and each value of a parameter occurs, or a quarter if the test is marked `sampled`. A test marked
+`few_backends`, of what hardly depends on them, runs on NumPy and on one other. `--all-cases` runs all of all.
+Every run makes the same choice, and Hypothesis draws the same examples, unless `--draw WORD` is given: both follow from
 the word, which the report repeats; `today` is the date. `--hypothesis-profile=thorough` draws more examples.
 What is known to fail stands in `known_failures`, and only there.
 """
@@ -126,6 +127,9 @@ def has_device(name: str) -> bool:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     names = metafunc.config.stash[NAMES]
+    if metafunc.definition.get_closest_marker("few_backends") and not metafunc.config.getoption("--all-cases"):
+        others = sorted([name for name in names if name != "numpy"], key=lambda name: name != "tf")
+        names = [*[name for name in names if name == "numpy"], *others[:1]]
     for fixture, values in (("name", names), ("target", names), ("framework", [n for n in names if n != "numpy"])):
         if fixture in metafunc.fixturenames:
             metafunc.parametrize(fixture, values)
