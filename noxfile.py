@@ -23,10 +23,8 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 SUITE = "https://github.com/data-apis/array-api-tests"
 XFAILS = Path(__file__).parent / "tests" / "conformance" / "xfails.txt"
-PYTEST = ("pytest", "-n", "auto", "--maxprocesses", "4", "--dist", "loadfile")
-"""Runs a file in one process, so that what JAX compiles for one of its tests serves the others."""
-
-
+PYTEST = ("pytest", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal")
+"""Runs neighbouring tests in one process, so that what JAX compiles for one of them serves the others."""
 _ON_TORCH = "backends/test_edges backends/test_torch_native test_views test_writes"
 ON_TORCH = tuple([f"tests/{name}.py" for name in _ON_TORCH.split()])
 """What runs on PyTorch, too, in the session `tests`; all tests do in the session `torch`."""
