@@ -31,6 +31,9 @@ _array/array.py | numpy | operators:place operators:shape errors:place
 _array/complex_order.py | numpy | methods:sort drop_in/functions:sort
     return _xp.lexsort((imag, real, rank), axis=axis)
     return _xp.lexsort((real, imag, rank), axis=axis)
+_array/flat.py | numpy | methods:flat drop_in/functions:flat
+    return found.copy() if found.ndim else found
+    return found
 _array/layout.py | numpy | drop_in/functions:flags
     if value and not self.writeable:
     if False:
@@ -115,9 +118,6 @@ backends/cupy/__init__.py | cupy | writes
 backends/cupy/__init__.py | cupy | indexing writes backends/cupy_native backends/cupy_on_numpy
     places < 0, places + x.shape[0], places)
     places < 0, places, places)
-backends/jax/data_types.py | jax | sharing:copy writes:copy backends/jax_native
-    return x if x.dtype == dtype and not copy else
-    return x if x.dtype == dtype else
 backends/jax/elementwise.py | jax | operators:floor differential:floor_divide backends/edges:div
     x2 == 0, exact, whole)
     x2 == 0, whole, whole)
