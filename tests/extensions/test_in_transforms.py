@@ -46,6 +46,7 @@ def test_vmap_gives_what_a_loop_does(case: Case) -> None:
     assert_same_in_vmap(case)
 
 
+@pytest.mark.sampled
 @of_calls("SMOOTH")
 @pytest.mark.usefixtures("differentiating")
 def test_derivatives_are_the_slopes(case: Case) -> None:
