@@ -4,8 +4,8 @@ A test with the parameter `backend` runs once inside `with xp.backend(...)` for 
 has a device; `name`, `target` and `framework` are the same names with no block open, the last without NumPy.
 
 Not all cases of a test run, as JAX compiles for most of them. On NumPy all do; on each other backend a choice in which
-each function and each value of a parameter occurs, or a quarter if the test is marked `sampled`. A test marked
-`few_backends`, of what hardly depends on them, runs on NumPy and on one other. `--all-cases` runs all of all.
+each function and each value of a parameter occurs, or a quarter if the test has one and is marked `sampled`. A test
+marked `few_backends`, of what hardly depends on them, runs on NumPy and on one other. `--all-cases` runs all of all.
 Every run makes the same choice, and Hypothesis draws the same examples, unless `--draw WORD` is given: both follow from
 the word, which the report repeats; `today` is the date. `--hypothesis-profile=thorough` draws more examples.
 What is known to fail stands in `known_failures`, and only there.
@@ -159,6 +159,8 @@ def lacking(item: pytest.Item) -> str | None:
     return None
 
 
+BACKENDS: Final = ("name", "target", "framework")
+"""Parameters that say where a test runs."""
 SAMPLED: Final = 4
 """Of so many cases of a test that is marked `sampled` one runs at most."""
 
@@ -167,8 +169,8 @@ def left_out(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
     """The cases that do not run.
 
     On NumPy, which compiles nothing, all run. On each other backend those of a test are taken in the order of checksums
-    of their names, and run if they have a kind of value that none before had; of a test marked `sampled` until there
-    are enough.
+    of their names, and run if they have a kind of value that none before had; until there are enough, if the test is
+    marked `sampled` and has one parameter.
     """
     cases = collections.defaultdict[tuple[str, str], list[pytest.Function]](list)
     for item in items:
@@ -179,7 +181,8 @@ def left_out(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
         is_sampled = of_one[0].get_closest_marker("sampled") is not None
         if name == "numpy" or (name == "none" and not is_sampled):
             continue
-        left = -(-len(of_one) // SAMPLED) if is_sampled else len(of_one)
+        is_of_one = len(of_one[0].callspec.params.keys() - BACKENDS) == 1
+        left = -(-len(of_one) // SAMPLED) if is_sampled and is_of_one else len(of_one)
         seen = set[tuple[str, str]]()
         for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode())):
             kinds = {(key, kind_of(value, item.callspec.indices[key])) for key, value in item.callspec.params.items()}
@@ -201,7 +204,7 @@ def kind_of(value: object, index: int) -> str:
 def backend_of(item: pytest.Item) -> str:
     """The name of the backend that a test runs on; "none" if neither parameters nor the name of the file say one."""
     parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
-    chosen = [str(parameters[one]) for one in ("name", "target", "framework") if one in parameters]
+    chosen = [str(parameters[one]) for one in BACKENDS if one in parameters]
     return next(iter([*chosen, *[name for word, name in LIBRARIES.items() if word in item.path.name]]), "none")
 
 
