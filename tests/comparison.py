@@ -80,9 +80,9 @@ def assert_zeros_same(got: np.ndarray[Any, Any], expected: np.ndarray[Any, Any])
 
 
 def each(parameters: str, values: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """As `pytest.mark.parametrize`, but one test over all values, which tells of each that fails.
+    """As `pytest.mark.parametrize`, but one test over all values.
 
-    For thousands of quick cases that need nothing set up for each.
+    It names each value that fails. For thousands of quick cases that need nothing set up for each.
     """
     names = parameters.replace(",", " ").split()
 

@@ -195,14 +195,17 @@ def left_out(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
 
 
 def kind_of(value: object, index: int) -> str:
-    """What counts as one kind of value of a parameter: equal ones, and all calls of a function."""
+    """The kind of a value of a parameter: itself, or the function it calls."""
     text = value if isinstance(value, str) else repr(value)
     called = re.match(r"[\w. =]+(?=\()", text)
     return called[0] if called else str(index) if " at 0x" in text else text
 
 
 def backend_of(item: pytest.Item) -> str:
-    """The name of the backend that a test runs on; "none" if neither parameters nor the name of the file say one."""
+    """The name of the backend that a test runs on, or "none".
+
+    Parameters say it, or the name of the file.
+    """
     parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
     chosen = [str(parameters[one]) for one in BACKENDS if one in parameters]
     return next(iter([*chosen, *[name for word, name in LIBRARIES.items() if word in item.path.name]]), "none")

@@ -1,4 +1,4 @@
-"""Faults put into a copy of the package one by one, to see whether the tests find them.
+"""Faults put into a copy of the package: which do the tests find?
 
     python tests/faults.py                       # all of them, some half an hour on one core
     python tests/faults.py torch .c              # those with one of these words in the file's path or the backends
@@ -235,7 +235,10 @@ def faults() -> list[Fault]:
 
 
 def failure(fault: Fault, copy: Path) -> str:
-    """The test that fails with the fault in the package of `copy`; empty if none does."""
+    """The test that fails with the fault in the package of `copy`.
+
+    Empty if none does.
+    """
     file = copy / "anyarray" / fault.file
     text = file.read_text()
     if text.count(fault.old) != 1:
@@ -258,7 +261,7 @@ def failure(fault: Fault, copy: Path) -> str:
 
 
 def selection(tests: list[tuple[str, str]]) -> str:
-    """What `-k` takes for the tests of these files whose names contain the words."""
+    """An expression for `-k`: the tests of the files, by words in their names."""
     return " or ".join(f"({Path(path).stem} and {word})" if word else Path(path).stem for path, word in tests)
 
 

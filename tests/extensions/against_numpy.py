@@ -90,7 +90,7 @@ def assert_parts_same(got: Any, expected: Any, looser: float = 1.0) -> None:
 
 
 def _in_numpy(case: Case, arrays: list[Any]) -> list[Any]:
-    """The parts of the result on NumPy, which another test compares with those of each backend outside a transform."""
+    """The parts of the result on NumPy."""
     with xp.backend("numpy"):
         return _parts(case.call(xp, [xp.asarray(a) for a in arrays]))
 

@@ -1,4 +1,4 @@
-"""Calls of functions beyond the standard: NumPy's values, the same in transforms, and right derivatives.
+"""Functions beyond the standard give NumPy's values, and do in transforms.
 
 The calls stand in the files of their subjects: CASES, TRANSFORMED for `jit`, MAPPED for `vmap` where some cannot be
 mapped, SMOOTH for derivatives.
@@ -20,7 +20,10 @@ SUBJECTS: Final = [importlib.import_module(f"test_{name}") for name in _NAMES.sp
 
 
 def of_calls(*tables: str) -> Any:
-    """Parametrizes by the calls of each subject, with its marks, from the first of these tables that it has."""
+    """A decorator that parametrizes a test by the calls of all subjects.
+
+    They are in the first of these tables that the subject has.
+    """
     calls = []
     for subject in SUBJECTS:
         found = next((vars(subject)[one] for one in tables if one in vars(subject)), [])
