@@ -1,4 +1,4 @@
-"""Faults put into a copy of the package: which do the tests find?
+"""Faults put into a copy of the package, to see which the tests find.
 
     python tests/faults.py                       # all of them, some half an hour on one core
     python tests/faults.py torch .c              # those with one of these words in the file's path or the backends
@@ -28,13 +28,13 @@ FAULTS: Final = """
 _array/array.py | numpy | operators:place operators:shape errors:place
     if home.shape_of(native) != self._home.shape_of(before):
     if False:
-_array/complex_order.py | numpy | methods:sort drop_in/functions:sort
+_array/complex_order.py | numpy | methods:complex drop_in/functions:complex errors:complex
     return _xp.lexsort((imag, real, rank), axis=axis)
     return _xp.lexsort((real, imag, rank), axis=axis)
-_array/flat.py | numpy | methods:flat drop_in/functions:flat
+_array/flat.py | numpy | methods:flat views:flat numpy_protocols:flat
     return found.copy() if found.ndim else found
     return found
-_array/layout.py | numpy | drop_in/functions:flags
+_array/layout.py | numpy | drop_in/functions:read_only
     if value and not self.writeable:
     if False:
 _array/methods.py | numpy | methods:reshape
