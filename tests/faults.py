@@ -256,12 +256,14 @@ def failure(fault: Fault, copy: Path) -> str:
         return "it hangs"
     finally:
         file.write_text(text)
+    if done.returncode == 5:
+        raise SystemExit(f"{fault}: none of the tests is there")
     failed = re.search(r"^(FAILED|ERROR) (\S+)", done.stdout, re.MULTILINE)
     return "" if not done.returncode else failed[2] if failed else f"exit status {done.returncode}"
 
 
 def selection(tests: list[tuple[str, str]]) -> str:
-    """An expression for `-k`: the tests of the files, by words in their names."""
+    """For `-k`: the tests of the files, by words in their names."""
     return " or ".join(f"({Path(path).stem} and {word})" if word else Path(path).stem for path, word in tests)
 
 
