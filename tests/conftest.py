@@ -170,7 +170,7 @@ def left_out(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
 
     On NumPy, which compiles nothing, all run. On each other backend those of a test are taken in the order of checksums
     of their names, and run if they have a kind of value that none before had; until there are enough, if the test is
-    marked `sampled` and has one parameter.
+    marked `sampled` and has one parameter, or asks several libraries itself.
     """
     cases = collections.defaultdict[tuple[str, str], list[pytest.Function]](list)
     for item in items:
@@ -181,8 +181,8 @@ def left_out(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
         is_sampled = of_one[0].get_closest_marker("sampled") is not None
         if name == "numpy" or (name == "none" and not is_sampled):
             continue
-        is_of_one = len(of_one[0].callspec.params.keys() - BACKENDS) == 1
-        left = -(-len(of_one) // SAMPLED) if is_sampled and is_of_one else len(of_one)
+        is_limited = name == "none" or len(of_one[0].callspec.params.keys() - BACKENDS) == 1
+        left = -(-len(of_one) // SAMPLED) if is_sampled and is_limited else len(of_one)
         seen = set[tuple[str, str]]()
         for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode())):
             kinds = {(key, kind_of(value, item.callspec.indices[key])) for key, value in item.callspec.params.items()}
