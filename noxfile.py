@@ -23,21 +23,28 @@ nox.options.sessions = ["lint", "types", "tests", "docs"]
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 SUITE = "https://github.com/data-apis/array-api-tests"
 XFAILS = Path(__file__).parent / "tests" / "conformance" / "xfails.txt"
-_NAMES = "batching benchmark_programs differential_traced gallery jit transformed_functions transforms"
-_COMPILING = tuple([f"tests/test_{name}.py" for name in _NAMES.split()])
-_FOLDERS = ("backends", "clients", "drop_in", "extensions", "random")
-PORTIONS = (
-    ("tests/backends",),
-    ("tests/clients", "tests/drop_in", "tests/extensions", "tests/random"),
-    _COMPILING,
-    ("tests", *[f"--ignore={path}" for path in (*[f"tests/{folder}" for folder in _FOLDERS], *_COMPILING)]),
-)
-"""Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
-
+PYTEST = ("pytest", "-n", "auto", "--maxprocesses", "4", "--dist", "worksteal")
+"""Runs neighbouring tests in one process, so that what JAX compiles for one of them serves the others."""
 _ON_TORCH = "backends/test_edges backends/test_torch_native test_views test_writes"
 ON_TORCH = tuple([f"tests/{name}.py" for name in _ON_TORCH.split()])
-"""What runs on PyTorch in the session `tests`; all tests do in the session `torch`."""
+"""What runs on PyTorch, too, in the session `tests`; all tests do in the session `torch`."""
+_NAMES = "batching benchmark_programs differential_traced gallery jit transformed_functions transforms"
+_COMPILING = tuple([f"tests/test_{name}.py" for name in _NAMES.split()])
+_FOLDERS = tuple([f"tests/{name}" for name in ("clients", "drop_in", "extensions", "random")])
 
+
+def _without(folder: str, *paths: str) -> tuple[str, ...]:
+    return (folder, *[f"--ignore={path}" for path in paths])
+
+
+PORTIONS = (
+    ON_TORCH,
+    _without("tests/backends", *ON_TORCH),
+    _FOLDERS,
+    _COMPILING,
+    _without("tests", "tests/backends", *_FOLDERS, *_COMPILING, *ON_TORCH),
+)
+"""Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 
 LONGEST = "3600"
 """Seconds after which a part of the session on a GPU is ended."""
@@ -81,12 +88,24 @@ def tests(session: nox.Session) -> None:
     install(session, "tests", "cli,cpu")
     # Tests that start programs import TensorFlow there, in less than half the time if it need not be compiled.
     written = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(session.create_tmp()).resolve())}
-    named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
-    for portion in [()] if named else PORTIONS:
-        session.run("pytest", "-n", "auto", "--maxprocesses", "4", *portion, *session.posargs, env=written)
-    if not named:  # the others have run as they do where it is not installed
+    if is_named(session):
+        session.run(*PYTEST, *session.posargs, env=written)
+        return
+    is_everywhere = "--backends" not in session.posargs
+    if is_everywhere:
         install_torch(session)
-        run_on_torch(session, *ON_TORCH)
+    for portion in PORTIONS:
+        chosen = ("--backends", ON_ALL if portion is ON_TORCH else USUAL) if is_everywhere else ()
+        session.run(*PYTEST, "--durations=40", *portion, *chosen, *session.posargs, env=written)
+
+
+USUAL: Final = "numpy,jax,tf"
+ON_ALL: Final = f"{USUAL},torch"
+
+
+def is_named(session: nox.Session) -> bool:
+    """Whether the arguments say which tests to run."""
+    return any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
 
 
 @nox.session(venv_backend="virtualenv")
@@ -97,9 +116,9 @@ def free_threaded(session: nox.Session) -> None:
     off = "import sys, anyarray, jax; assert not sys._is_gil_enabled(), 'a Python without a GIL runs this'"
     session.run("python", "-W", "error", "-c", off)
     left_out = [f"--ignore=tests/{path}" for path in ("clients", "test_declarations.py")]
-    session.run("pytest", "-n", "auto", "--maxprocesses", "4", "--backends", "numpy", *left_out, *session.posargs)
+    session.run(*PYTEST, "--backends", "numpy", *left_out, *session.posargs)
     shared = [f"tests/test_{name}.py" for name in ("choice", "sharing", "threads", "transfers", "views", "writes")]
-    session.run("pytest", "-n", "auto", "--maxprocesses", "4", "--backends", "jax", "--expect", "jax", *shared)
+    session.run(*PYTEST, "--backends", "jax", "--expect", "jax", *shared)
 
 
 @nox.session
@@ -110,7 +129,7 @@ def lowest(session: nox.Session) -> None:
     allowed = [*PYPROJECT["project"]["dependencies"], *extras["jax"], *extras["tensorflow"]]
     oldest = [requirement.replace(">=", "==") + ".*" for requirement in allowed]
     session.install(*oldest, *[one.replace("jax", "jaxlib") for one in oldest if one.startswith("jax")])
-    session.run("pytest", "-n", "auto", "--maxprocesses", "4", *session.posargs)
+    session.run(*PYTEST, *session.posargs)
 
 
 DEVELOPED: Final = {"numpy": "numpy", "jax": "jax", "tf": "tf-nightly", "torch": "torch", "cupy": "cupy-cuda12x"}
@@ -128,7 +147,7 @@ def development(session: nox.Session) -> None:
     session.install("--pre", "--upgrade", *[DEVELOPED[name] for name in names if name != "cupy"], "numpy")
     for name in names:
         stand_in = ("-p", "cupy_on_numpy") if name == "cupy" else ()
-        session.run("pytest", "-n", "auto", "--maxprocesses", "4", *stand_in, "--backends", name, "--expect", name)
+        session.run(*PYTEST, *stand_in, "--backends", name, "--expect", name)
 
 
 @nox.session(venv_backend="virtualenv")
@@ -169,8 +188,7 @@ def torch(session: nox.Session) -> None:
     """All tests on PyTorch."""
     install(session, "tests", "cli")
     install_torch(session)
-    named = any(Path(argument.partition("::")[0]).exists() for argument in session.posargs)
-    for portion in [()] if named else PORTIONS:
+    for portion in [()] if is_named(session) else PORTIONS:
         run_on_torch(session, *portion)
 
 
@@ -182,10 +200,7 @@ def install_torch(session: nox.Session) -> None:
 
 def run_on_torch(session: nox.Session, *paths: str) -> None:
     """Run tests on PyTorch alone."""
-    session.run(
-        "pytest", "-n", "auto", "--maxprocesses", "4", *paths, *session.posargs, "--backends", "torch",
-        "--expect", "torch",
-    )  # fmt: skip
+    session.run(*PYTEST, *paths, *session.posargs, "--backends", "torch", "--expect", "torch")
 
 
 QUICK: Final = ("array", "compiled_calls", "indexing", "operators", "portable", "scalars", "shortcuts", "stability")

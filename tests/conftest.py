@@ -2,15 +2,22 @@
 
 A test with the parameter `backend` runs once inside `with xp.backend(...)` for each library that is installed and
 has a device; `name`, `target` and `framework` are the same names with no block open, the last without NumPy.
-Hypothesis is derandomized: its seed follows from the text of each test, so every run draws the same examples.
-`--hypothesis-profile=thorough` draws more of them. Of tests whose cases each compile anew, marked `sampled`, a quarter
-of the cases run, all with `--all-cases`. What is known to fail stands in `known_failures`, and only there.
+
+Not all cases of a test run, as JAX compiles for most of them. On NumPy all do; on each other backend a choice in which
+each function and each value of a parameter occurs, or a quarter if the test has one and is marked `sampled`. A test
+marked `few_backends`, of what hardly depends on them, runs on NumPy and on one other. `--all-cases` runs all of all.
+Every run makes the same choice, and Hypothesis draws the same examples, unless `--draw WORD` is given: both follow from
+the word, which the report repeats; `today` is the date. `--hypothesis-profile=thorough` draws more examples.
+What is known to fail stands in `known_failures`, and only there.
 """
 
 from __future__ import annotations
 
 import collections
+import datetime
+import functools
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -42,6 +49,12 @@ PEAKS: Final = pytest.StashKey[dict[str, int]]()
 """The most memory that each process took which runs tests."""
 BESIDE_A_GPU: Final = pytest.StashKey[bool]()
 """Whether such a process found a GPU."""
+COMPILED: Final = pytest.StashKey[dict[str, float]]()
+"""How many functions JAX compiled in these processes, and in how many seconds."""
+RAN: Final = pytest.StashKey[collections.Counter[str]]()
+"""How many tests passed on each backend, and without one."""
+DRAW: Final = pytest.StashKey[str]()
+"""The word from which follows what is drawn; empty for what every run draws."""
 
 # Compiling for each new shape takes JAX tens of milliseconds: a deadline would judge the machine.
 # The fixture `backend` opens one block around all examples of a test, which is what is wanted.
@@ -62,7 +75,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("anyarray")
     group.addoption("--backends", metavar="NAMES", help="run on these backends only, such as numpy,jax")
     group.addoption("--expect", metavar="NAMES", default="", help="fail unless these are installed and have a device")
-    group.addoption("--all-cases", action="store_true", help="run all cases of the tests that are marked `sampled`")
+    group.addoption("--all-cases", action="store_true", help="run all cases of all tests")
+    group.addoption("--draw", metavar="WORD", default="", help="draw cases and examples by this word; today: the date")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -74,9 +88,32 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[NAMES] = [name for name in names if is_starter or has_device(name)]
     config.stash[PEAKS] = {}
     config.stash[BESIDE_A_GPU] = False
+    config.stash[COMPILED] = {"functions": 0, "seconds": 0.0}
+    config.stash[RAN] = collections.Counter()
+    config.pluginmanager.register(Ran(config))
+    draw = config.getoption("--draw")
+    config.stash[DRAW] = draw = datetime.date.today().isoformat() if draw == "today" else draw
+    if draw:
+        for profile in ("repeatable", "thorough"):
+            drawn = hypothesis.settings(hypothesis.settings.get_profile(profile), derandomize=False)
+            hypothesis.settings.register_profile(profile, drawn)
+        hypothesis.settings.load_profile("repeatable")
+        config.option.hypothesis_seed = str(zlib.crc32(draw.encode()))
+    if "jax" in sys.modules:
+        import jax.monitoring  # has_device has imported JAX if any test is to run on it
+
+        note = functools.partial(note_compilation, config.stash[COMPILED])
+        jax.monitoring.register_event_duration_secs_listener(note)
     missing = [name for name in config.getoption("--expect").split(",") if name and name not in config.stash[NAMES]]
     if missing:
         raise pytest.UsageError(f"--expect: {', '.join(missing)} not installed or without a device")
+
+
+def note_compilation(compiled: dict[str, float], event: str, seconds: float, **_: Any) -> None:
+    """Count what JAX tells of, if it is a compilation."""
+    if event.endswith("/backend_compile_duration"):
+        compiled["functions"] += 1
+        compiled["seconds"] += seconds
 
 
 def has_device(name: str) -> bool:
@@ -90,6 +127,9 @@ def has_device(name: str) -> bool:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     names = metafunc.config.stash[NAMES]
+    if metafunc.definition.get_closest_marker("few_backends") and not metafunc.config.getoption("--all-cases"):
+        others = sorted([name for name in names if name != "numpy"], key=lambda name: name != "tf")
+        names = [*[name for name in names if name == "numpy"], *others[:1]]
     for fixture, values in (("name", names), ("target", names), ("framework", [n for n in names if n != "numpy"])):
         if fixture in metafunc.fixturenames:
             metafunc.parametrize(fixture, values)
@@ -119,29 +159,69 @@ def lacking(item: pytest.Item) -> str | None:
     return None
 
 
+BACKENDS: Final = ("name", "target", "framework")
+"""Parameters that say where a test runs."""
 SAMPLED: Final = 4
-"""Of so many cases of a test that is marked `sampled` one runs."""
+"""Of so many cases of a test that is marked `sampled` one runs at most."""
 
 
-def left_out(items: list[pytest.Item]) -> set[pytest.Item]:
-    """The cases of tests marked `sampled` that do not run.
+def left_out(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
+    """The cases that do not run.
 
-    The same in every run, and spread over the parameters: those whose names have the greater checksums.
+    On NumPy, which compiles nothing, all run. On each other backend those of a test are taken in the order of checksums
+    of their names, and run if they have a kind of value that none before had; until there are enough, if the test is
+    marked `sampled` and has one parameter, or asks several libraries itself.
     """
-    cases = collections.defaultdict[str, list[pytest.Item]](list)
+    cases = collections.defaultdict[tuple[str, str], list[pytest.Function]](list)
     for item in items:
-        if item.get_closest_marker("sampled"):
-            cases[item.nodeid.partition("[")[0]].append(item)
-    ordered = [sorted(of_one, key=lambda item: zlib.crc32(item.nodeid.encode())) for of_one in cases.values()]
-    return {item for of_one in ordered for item in of_one[-(-len(of_one) // SAMPLED) :]}
+        if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
+            cases[item.nodeid.partition("[")[0], backend_of(item)].append(item)
+    unwanted = set[pytest.Item]()
+    for (_, name), of_one in cases.items():
+        is_sampled = of_one[0].get_closest_marker("sampled") is not None
+        if name == "numpy" or (name == "none" and not is_sampled):
+            continue
+        is_limited = name == "none" or len(of_one[0].callspec.params.keys() - BACKENDS) == 1
+        left = -(-len(of_one) // SAMPLED) if is_sampled and is_limited else len(of_one)
+        seen = set[tuple[str, str]]()
+        for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode())):
+            kinds = {(key, kind_of(value, item.callspec.indices[key])) for key, value in item.callspec.params.items()}
+            if not left or kinds <= seen:
+                unwanted.add(item)
+            else:
+                seen |= kinds
+                left -= 1
+    return unwanted
+
+
+def kind_of(value: object, index: int) -> str:
+    """The kind of a value of a parameter: itself, or the function it calls."""
+    text = value if isinstance(value, str) else repr(value)
+    called = re.match(r"[\w. =]+(?=\()", text)
+    return called[0] if called else str(index) if " at 0x" in text else text
+
+
+def backend_of(item: pytest.Item) -> str:
+    """The name of the backend that a test runs on, or "none".
+
+    Parameters say it, or the name of the file.
+    """
+    parameters = item.callspec.params if isinstance(item, pytest.Function) and hasattr(item, "callspec") else {}
+    chosen = [str(parameters[one]) for one in BACKENDS if one in parameters]
+    return next(iter([*chosen, *[name for word, name in LIBRARIES.items() if word in item.path.name]]), "none")
+
+
+LIBRARIES: Final = {"jax": "jax", "tensorflow": "tf", "torch": "torch"}
+"""Backends, by what the files of their own tests are called."""
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--all-cases"):
-        unwanted = left_out(items)
+        unwanted = left_out(items, config.stash[DRAW])
         config.hook.pytest_deselected(items=list(unwanted))
         items[:] = [item for item in items if item not in unwanted]
     for item in items:
+        item.user_properties.append(("backend", backend_of(item)))
         lack = lacking(item)
         if lack:
             item.add_marker(pytest.mark.skip(reason=lack))
@@ -161,6 +241,19 @@ def pytest_testnodedown(node: Any) -> None:
     if "peak" in getattr(node, "workeroutput", {}):
         node.config.stash[PEAKS][node.gateway.id] = node.workeroutput["peak"]
         node.config.stash[BESIDE_A_GPU] |= node.workeroutput["beside_a_gpu"]
+        for what, amount in node.workeroutput["compiled"].items():
+            node.config.stash[COMPILED][what] += amount
+
+
+class Ran:
+    """Counts the tests that pass, where their reports arrive."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.count = config.stash[RAN]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call" and report.passed:
+            self.count[dict(report.user_properties).get("backend", "none")] += 1  # type: ignore[arg-type]
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -170,6 +263,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
     if hasattr(config, "workeroutput"):
         config.workeroutput["peak"] = process_memory.peak()
         config.workeroutput["beside_a_gpu"] = has_gpu()
+        config.workeroutput["compiled"] = config.stash[COMPILED]
         return
     if not config.stash[PEAKS]:
         config.stash[PEAKS]["pytest"] = process_memory.peak()
@@ -191,11 +285,20 @@ def has_gpu() -> bool:
     return any("gpu" in name for row in xp.backends() for name in row.devices or ())
 
 
+def pytest_report_header(config: pytest.Config) -> str:
+    return f"drawn by: {config.stash[DRAW]}" if config.stash[DRAW] else "drawn as always"
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
     peaks = config.stash[PEAKS]
     said = ", ".join(f"{name} {taken / 1e9:.1f} GB" for name, taken in peaks.items() if taken)
     if said:
         terminalreporter.write_line(f"memory at most: {said}")
+    compiled = config.stash[COMPILED]
+    if compiled["functions"]:
+        terminalreporter.write_line(f"JAX compiled {compiled['functions']} functions in {compiled['seconds']:.0f} s")
+    ran = sorted(config.stash[RAN].items())
+    terminalreporter.write_line(f"passed on: {', '.join(f'{name} {count}' for name, count in ran)}")
     complaint = memory_complaint(config)
     if complaint:
         terminalreporter.write_line(complaint, red=True)

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 from typing import Final
 
-MOST: Final = 3_000_000_000
-"""Bytes that a process may take: four, and the system beside them, fit in 16 GB."""
+MOST: Final = 2_500_000_000
+"""Bytes that a process may take: four, a compiler and the system beside them fit in 16 GB."""
 USUAL: Final = 2_000_000_000
 """Bytes beyond which caches are cleared, rarely, as what is needed again is compiled again."""
 ROOM: Final = 250_000_000
@@ -57,6 +57,6 @@ def complaint(peaks: dict[str, int]) -> str:
     if not large:
         return ""
     return (
-        f"{', '.join(large)}; a process that runs tests may take {MOST / 1e9:.0f}. "
+        f"{', '.join(large)}; a process that runs tests may take {MOST / 1e9:.1f}. "
         "See which test grows it, and what is kept of that: tests/process_memory.py"
     )

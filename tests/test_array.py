@@ -43,11 +43,10 @@ def test_device_is_the_backend(backend: xp.Backend) -> None:
     assert xp.ones(2).device is backend
 
 
-@pytest.mark.usefixtures("backend")
-@pytest.mark.usefixtures("backend")
-def test_eye_is_numpy_s_for_all_small_shapes_and_diagonals() -> None:
-    for rows, columns in itertools.product(range(5), (None, *range(5))):
-        for k in range(-6, 7):
+def test_eye_is_numpy_s_for_all_small_shapes_and_diagonals(backend: xp.Backend) -> None:
+    step = 1 if backend.library == "numpy" else 3  # others compile for each
+    for rows, columns in itertools.product(range(0, 5, step), (None, *range(0, 5, step))):
+        for k in range(-6, 7, step):
             got, wanted = xp.eye(rows, columns, k=k), np.eye(rows, columns, k)
             assert got.shape == wanted.shape
             assert got.tolist() == wanted.tolist(), (rows, columns, k)

@@ -17,6 +17,7 @@ from benchmarks import injection
 from benchmarks.programs import PROGRAMS
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS)
 def test_a_program_gives_what_it_gives_in_numpy(program: str, backend: xp.Backend) -> None:
     found = importlib.import_module(f"benchmarks.programs.{program}")

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 from anyarray._call import by_position
@@ -38,7 +39,7 @@ def signature_of(function: Any) -> inspect.Signature | None:
         return None
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", FUNCTIONS)
 def test_a_function_takes_by_position_what_numpy_has_there(function: str) -> None:
     one, theirs = FUNCTIONS[function]
     parameters = list(inspect.signature(one).parameters.values())

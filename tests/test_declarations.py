@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from comparison import each
 from test_signatures import STANDARD, named
 
 import anyarray as xp
@@ -58,26 +59,26 @@ def test_a_docstring_starts_with_one_short_line() -> None:
     assert not wrong, "longer than 79 columns, or not followed by a blank line:\n" + "\n".join(wrong)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", FUNCTIONS)
 def test_a_docstring_has_an_example(function: str) -> None:
     assert ">>> import anyarray as xp" in named(xp, function).__doc__
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", FUNCTIONS)
 def test_a_docstring_names_its_source_in_the_standard(function: str) -> None:
     name = function.rpartition(".")[2]
     source = rf"Source: array API 2025\.12, ([a-z_]+\.{name}|inspection)\."
     assert re.search(source, named(xp, function).__doc__)
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", FUNCTIONS)
 def test_a_function_is_annotated(function: str) -> None:
     signature = inspect.signature(named(xp, function))
     assert signature.return_annotation is not inspect.Signature.empty
     assert not [p.name for p in signature.parameters.values() if p.annotation is p.empty]
 
 
-@pytest.mark.parametrize("native", NATIVE)
+@each("native", NATIVE)
 def test_a_backend_has_every_declared_function(native: str, backend: xp.Backend) -> None:
     assert callable(getattr(backend.free, native))
 

@@ -1,4 +1,6 @@
-"""Every example in README, docs and docstrings runs, on every backend.
+"""Every example in README, docs and docstrings runs.
+
+That is on NumPy and one other backend, and on all of them with `--all-cases`.
 
 The reference leaves out no public name.
 
@@ -20,6 +22,7 @@ from typing import Any, Final
 import _content  # docs/_content.py
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 from anyarray import testing
@@ -59,6 +62,7 @@ def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
     assert not report, "".join(report)
 
 
+@pytest.mark.few_backends
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_blocks_of_a_page_run(page: Path, backend: xp.Backend) -> None:
     text = page.read_text()
@@ -75,7 +79,7 @@ def test_the_blocks_of_a_page_run(page: Path, backend: xp.Backend) -> None:
                 exec(compile(code, str(page), "exec"), namespace)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each("page", PAGES)
 def test_no_block_of_a_page_is_overlooked(page: Path) -> None:
     text = page.read_text()
     assert not OTHER_BLOCK.search(text)
@@ -99,6 +103,7 @@ def test_a_deviation_is_as_documented(row: tuple[str, ...], backend: xp.Backend)
     assert found == documented
 
 
+@pytest.mark.few_backends
 @pytest.mark.parametrize("row", TRANSLATION.findall((ROOT / "docs" / "numpy.md").read_text()), ids=lambda row: row[0])
 def test_what_to_write_instead_gives_the_same(row: tuple[str, str], backend: xp.Backend) -> None:
     theirs, ours = row
@@ -110,18 +115,20 @@ def test_what_to_write_instead_gives_the_same(row: tuple[str, str], backend: xp.
         assert np.allclose(np.asarray(one), wanted, rtol=1e-6)  # float32 is among them
 
 
+@pytest.mark.few_backends
 @pytest.mark.parametrize("space", SPACES)
 def test_the_examples_of_a_module_run(space: str, backend: xp.Backend) -> None:
     run_examples(SPACES[space].__doc__ or "", space, {})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@each("page", PAGES)
 def test_the_names_that_a_page_uses_exist(page: Path) -> None:
     for name in set(re.findall(r"\bxp\.(\w+(?:\.\w+)?)", page.read_text())) - {"dot"}:  # which is told not to
         space, _, member = name.partition(".")
         assert hasattr(getattr(xp, space), member) if space in ("linalg", "fft") else hasattr(xp, space), name
 
 
+@pytest.mark.few_backends
 @pytest.mark.parametrize(
     "public",
     [
@@ -138,12 +145,12 @@ def test_the_examples_of_a_docstring_run(public: str, backend: xp.Backend) -> No
         run_examples(inspect.getdoc(member) or "", public, {})
 
 
-@pytest.mark.parametrize("public", FUNCTIONS)
+@each("public", FUNCTIONS)
 def test_every_public_function_has_an_example(public: str) -> None:
     assert ">>>" in (PUBLIC[public].__doc__ or "")
 
 
-@pytest.mark.parametrize("public", sorted(PUBLIC))
+@each("public", sorted(PUBLIC))
 def test_every_public_name_stands_in_the_reference_once(public: str) -> None:
     name = re.escape(public)
     assert len(re.findall(rf"^\.\. auto\w+:: anyarray\.{name}$|^\| `{name}` \|", REFERENCE, re.M)) == 1

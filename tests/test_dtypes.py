@@ -15,6 +15,7 @@ from typing import Any
 import array_api_strict
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 
@@ -137,7 +138,7 @@ def test_result_type_of_scalars_alone_is_of_their_defaults(scalars: tuple[Any, .
         assert xp.where(xp.asarray([True, False]), 1, 2.5).dtype is xp.float32
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS)
+@each("first, second", PAIRS)
 def test_result_type_is_the_one_promotion_rule(first: str, second: str) -> None:
     assert xp.result_type(ours(first), ours(second)) is ours(promoted(first, second))
 
@@ -176,7 +177,7 @@ def test_bfloat16_promotes_to_what_holds_both(dtype: str) -> None:
     assert (x + y).dtype is (y + x).dtype is ours(expected)
 
 
-@pytest.mark.parametrize(("first", "second"), PAIRS)
+@each("first, second", PAIRS)
 def test_can_cast_says_whether_promotion_leads_there(first: str, second: str) -> None:
     assert xp.can_cast(ours(first), ours(second)) is (promoted(first, second) == second)
 

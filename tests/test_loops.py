@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 from anyarray._registry import registry
@@ -73,7 +74,7 @@ def test_most_functions_of_elements_are_ufuncs() -> None:
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("called", UFUNCS)
+@each("called", UFUNCS)
 def test_a_function_of_few_elements_gives_what_the_ufunc_does(called: str, dtype: str) -> None:
     ours, ufunc = getattr(xp, called), UFUNCS[called]
     rng = np.random.default_rng(7)

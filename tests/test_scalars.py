@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 
@@ -76,7 +77,7 @@ def outcome(function: Callable[..., Any], *operands: Any) -> tuple[Any, ...]:
     return type(native), native.dtype, native.tobytes(), said
 
 
-@pytest.mark.parametrize("right", REAL)
+@each("right", REAL)
 @pytest.mark.parametrize("left", REAL)
 def test_an_operator_of_two_gives_what_numpys_scalars_give(left: str, right: str) -> None:
     answered = 0
@@ -137,7 +138,7 @@ def test_an_operator_in_place_gives_what_numpys_scalars_give(dtype: str) -> None
             assert found in (outcome(function, one, other), (TypeError,)), (name, one, other)
 
 
-@pytest.mark.parametrize("wanted", [bool, int, float, *DTYPES])
+@each("wanted", [bool, int, float, *DTYPES])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_a_conversion_to_a_dtype_gives_what_numpys_scalars_give(dtype: str, wanted: Any) -> None:
     of_numpy = np.dtype(wanted)
@@ -189,7 +190,7 @@ def test_what_is_no_index_is_refused_in_an_array_too(key: Any) -> None:
             x[array_of(key)]
 
 
-@pytest.mark.parametrize("right", DTYPES)
+@each("right", DTYPES)
 @pytest.mark.parametrize("left", DTYPES)
 def test_an_element_that_is_written_is_cast_as_numpy_casts(left: str, right: str) -> None:
     for scalar in scalars(right):

@@ -9,6 +9,7 @@ from typing import Any
 
 import array_api_strict
 import pytest
+from comparison import each
 
 import anyarray as xp
 
@@ -54,12 +55,12 @@ def test_array_api_strict_follows_the_same_version_of_the_standard() -> None:
     assert array_api_strict.__array_api_version__ == xp.__array_api_version__ == "2025.12"
 
 
-@pytest.mark.parametrize("function", STANDARD)
+@each("function", STANDARD)
 def test_every_name_of_the_standard_is_there(function: str) -> None:
     assert named(xp, function) is not NotImplemented
 
 
-@pytest.mark.parametrize("function", STANDARD)
+@each("function", STANDARD)
 def test_every_name_of_the_standard_is_in_all(function: str) -> None:
     chapter, _, name = function.rpartition(".")
     assert name in (named(xp, chapter) if chapter else xp).__all__
@@ -71,12 +72,12 @@ def test_all_holds_what_exists_once(namespace: ModuleType) -> None:
     assert not [name for name in namespace.__all__ if not hasattr(namespace, name)]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", FUNCTIONS)
 def test_a_function_has_the_standard_s_signature(function: str) -> None:
     assert parameters(named(xp, function)) == parameters(named(array_api_strict, function))
 
 
-@pytest.mark.parametrize("function", sorted(NEWER))
+@each("function", sorted(NEWER))
 def test_a_newer_function_has_the_standard_s_signature(function: str) -> None:
     assert parameters(named(xp, function)) == [("x", inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.empty)]
 
@@ -91,13 +92,13 @@ METHODS = sorted(
 )
 
 
-@pytest.mark.parametrize("method", METHODS)
+@each("method", METHODS)
 def test_a_method_has_the_standard_s_signature(method: str) -> None:
     expected = parameters(getattr(type(array_api_strict.ones(1)), method))
     assert parameters(getattr(xp.Array, method)) == expected
 
 
-@pytest.mark.parametrize("attribute", ["dtype", "device", "mT", "ndim", "shape", "size", "T"])
+@each("attribute", ["dtype", "device", "mT", "ndim", "shape", "size", "T"])
 def test_an_array_has_the_standard_s_attributes(attribute: str) -> None:
     assert isinstance(inspect.getattr_static(xp.Array, attribute), property)
 
@@ -105,7 +106,7 @@ def test_an_array_has_the_standard_s_attributes(attribute: str) -> None:
 INFO = [name for name in dir(array_api_strict.__array_namespace_info__()) if not name.startswith("_")]
 
 
-@pytest.mark.parametrize("method", INFO)
+@each("method", INFO)
 def test_the_inspection_api_has_the_standard_s_signatures(method: str) -> None:
     ours, theirs = xp.__array_namespace_info__(), array_api_strict.__array_namespace_info__()
     assert parameters(getattr(ours, method)) == parameters(getattr(theirs, method))

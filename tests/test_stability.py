@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
-import pytest
+from comparison import each
 
 import anyarray as xp
 from anyarray import _pytest_plugin, testing
@@ -67,7 +67,7 @@ def test_the_public_names_and_signatures_are_those_recorded() -> None:
     assert sorted(set(found) - set(recorded)) == [], f"new: record it by `python tests/{Path(__file__).name}`"
 
 
-@pytest.mark.parametrize("public", sorted(set(xp.__all__)))
+@each("public", sorted(set(xp.__all__)))
 def test_the_stable_namespace_has_each_public_name(public: str) -> None:
     assert getattr(v1, public) is getattr(xp, public)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import _content  # docs/_content.py
-import pytest
+from comparison import each
 
 import anyarray as xp
 import anyarray.typing
@@ -26,7 +26,7 @@ PUBLIC: Final = {getattr(space, name) for space in (xp, xp.typing) for name in s
 (PAGE,) = [page.text for page in _content.reference() if page.name == "typing.md"]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", FUNCTIONS)
 def test_the_class_of_a_result_can_be_imported(function: str) -> None:
     called = FUNCTIONS[function]
     for word in re.findall(r"\w+", str(inspect.signature(called).return_annotation)):
@@ -35,7 +35,7 @@ def test_the_class_of_a_result_can_be_imported(function: str) -> None:
             assert one in PUBLIC
 
 
-@pytest.mark.parametrize("member", xp.typing.__all__)
+@each("member", xp.typing.__all__)
 def test_a_name_for_annotations_stands_in_the_reference(member: str) -> None:
     assert len(re.findall(rf"^\.\. autoclass:: anyarray\.typing\.{member}$|^\| `typing\.{member}` \|", PAGE, re.M)) == 1
 

@@ -15,6 +15,7 @@ from typing import Any
 import cupy_on_numpy
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 
@@ -49,7 +50,7 @@ def values(nbytes: int, dtype: str) -> np.ndarray[Any, Any]:
     return (np.random.default_rng(nbytes).random(count) * 100).astype(dtype)
 
 
-@pytest.mark.parametrize("nbytes", SIZES)
+@each("nbytes", SIZES)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_what_is_brought_over_comes_back(nbytes: int, dtype: str, functions: Any, transfers: Any) -> None:
     a = values(nbytes, dtype)
@@ -75,7 +76,7 @@ LAYOUTS = {
 }
 
 
-@pytest.mark.parametrize("layout", sorted(LAYOUTS))
+@each("layout", sorted(LAYOUTS))
 @pytest.mark.parametrize("dtype", ["bool", "int16", "float64", "complex64"])
 def test_every_layout_is_brought_over(layout: str, dtype: str, functions: Any, transfers: Any) -> None:
     a = np.asarray(LAYOUTS[layout](values(6000 * np.dtype(dtype).itemsize, dtype)))

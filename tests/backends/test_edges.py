@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -377,3 +378,12 @@ def test_indices_of_uint64_are_not_negative() -> None:
 @pytest.mark.usefixtures("backend")
 def test_differences_of_nothing_have_the_dtype_of_all() -> None:
     assert xp.diff(xp.zeros(0, dtype="uint16"), prepend=xp.zeros(0, dtype="complex64")).dtype == xp.complex64
+
+
+@pytest.mark.parametrize("function", [operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne])
+@pytest.mark.usefixtures("backend")
+def test_signed_integers_and_uint64_are_compared_exactly(function: Any) -> None:
+    signed, unsigned = [-1, 0, 2**63 - 1], [0, 2**63 - 1, 2**63, 2**64 - 1]
+    x, y = xp.asarray(signed, dtype=xp.int64), xp.asarray(unsigned, dtype=xp.uint64)
+    assert function(x[:, None], y).tolist() == [[function(a, b) for b in unsigned] for a in signed]
+    assert function(y[:, None], x).tolist() == [[function(b, a) for a in signed] for b in unsigned]

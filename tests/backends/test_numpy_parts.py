@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 from anyarray.backends import _parts
@@ -118,7 +119,7 @@ def test_many_integers_of_a_short_range_are_sorted_and_told_apart(dtype: str, pl
         np.testing.assert_array_equal(np.asarray(found), expected)
 
 
-@pytest.mark.parametrize("second", INTEGERS)
+@each("second", INTEGERS)
 @pytest.mark.parametrize("first", INTEGERS)
 @pytest.mark.parametrize("most", [9, 200, 2**31])
 def test_products_of_integers_wrap_around_as_numpys(first: str, second: str, most: int) -> None:

@@ -85,6 +85,7 @@ def dispatch() -> Iterator[None]:
 
 
 @pytest.mark.filterwarnings("ignore:invalid value:RuntimeWarning")  # silenced by scikit-learn for ndarrays alone
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", CALLS)
 def test_scikit_learn_computes_on_arrays(what: str, backend: xp.Backend) -> None:
     expected = CALLS[what](X, LABELS, TARGET)

@@ -107,6 +107,7 @@ CALLS: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
 }
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("what", CALLS)
 def test_scipy_computes_on_arrays(what: str, backend: xp.Backend) -> None:
     function, arrays = CALLS[what]

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import numpy
 import pytest
+from comparison import each
 
 import anyarray.numpy
 from anyarray.numpy import _itself, _signatures
@@ -27,7 +28,7 @@ def found(space: Any, path: str) -> Any:
     return space
 
 
-@pytest.mark.parametrize("path", NAMES)
+@each("path", NAMES)
 def test_a_name_is_there_or_has_a_reason(path: str) -> None:
     if path in _itself.ABSENT:
         with pytest.raises(AttributeError, match=rf"no attribute '{path.rpartition('.')[2]}': \w"):
@@ -47,7 +48,7 @@ LACKING: Final = {"fft": {"test"}, "linalg": {"test"}, "typing": {"NBitBase"}}
 
 
 @pytest.mark.filterwarnings("ignore:The chararray class:DeprecationWarning")  # from NumPy 2.5 on
-@pytest.mark.parametrize("path", MODULES)
+@each("path", MODULES)
 def test_a_module_of_numpys_is_imported_by_its_name(path: str) -> None:
     module = importlib.import_module(f"anyarray.numpy.{path}")
     theirs = found(numpy, path) if path == "emath" else importlib.import_module(f"numpy.{path}")
@@ -57,7 +58,7 @@ def test_a_module_of_numpys_is_imported_by_its_name(path: str) -> None:
 
 
 @pytest.mark.skipif(numpy.lib.NumpyVersion(numpy.__version__) < "2.4.0", reason="its functions in C tell no signature")
-@pytest.mark.parametrize("path", _signatures.WRITTEN)
+@each("path", _signatures.WRITTEN)
 def test_a_signature_is_written_as_numpys_is(path: str) -> None:
     assert str(inspect.signature(found(numpy, path))) == f"({_signatures.WRITTEN[path]})"
 
@@ -73,7 +74,7 @@ def is_function(path: str) -> bool:
     return path not in _itself.ABSENT and callable(theirs) and not isinstance(theirs, type)
 
 
-@pytest.mark.parametrize("path", [path for path in NAMES if is_function(path) and not path.startswith("random.")])
+@each("path", [path for path in NAMES if is_function(path) and not path.startswith("random.")])
 def test_a_function_has_numpys_signature(path: str) -> None:
     theirs: Callable[..., Any] = found(numpy, path)
     try:

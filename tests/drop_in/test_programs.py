@@ -54,6 +54,7 @@ def assert_same(found: Any, expected: Any, path: str) -> None:
         assert found == expected, path
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.stem)
 def test_a_numpy_program_gives_numpys_results(program: Path, backend: xp.Backend) -> None:
     assert_same(results(program, "anyarray.numpy"), results(program, "numpy"), "main()")

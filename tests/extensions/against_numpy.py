@@ -1,7 +1,7 @@
 """Calls of functions beyond the standard, compared with NumPy's.
 
 A `Case` is a call with ndarrays among its arguments. `assert_as_in_numpy` makes it on the chosen backend and compares
-values, dtypes and shapes; the others make it inside a transform and compare with the call outside.
+values, dtypes and shapes; the others make it inside a transform and compare with the call outside, on NumPy.
 """
 
 from __future__ import annotations
@@ -89,42 +89,45 @@ def assert_parts_same(got: Any, expected: Any, looser: float = 1.0) -> None:
         assert_same(one, its if isinstance(its, xp.Array) else np.asarray(its), looser=looser)
 
 
+def _in_numpy(case: Case, arrays: list[Any]) -> list[Any]:
+    """The parts of the result on NumPy."""
+    with xp.backend("numpy"):
+        return _parts(case.call(xp, [xp.asarray(a) for a in arrays]))
+
+
 def assert_same_in_jit(case: Case) -> None:
-    arrays = [xp.asarray(a) for a in case.arrays]
-    expected = _parts(case.call(xp, arrays))
-    assert_parts_same(
-        xp.jit(lambda *traced: tuple(_parts(case.call(xp, list(traced)))))(*arrays), expected, case.looser
-    )
+    compiled = xp.jit(lambda *traced: tuple(_parts(case.call(xp, list(traced)))))
+    assert_parts_same(compiled(*map(xp.asarray, case.arrays)), _in_numpy(case, case.arrays), case.looser)
 
 
 def assert_same_in_vmap(case: Case) -> None:
     """Over two elements, the arguments and these in reverse order."""
-    stacks = [xp.asarray(np.stack([a, np.flip(a)])) for a in case.arrays]
-    found = _parts(xp.vmap(lambda *each: tuple(_parts(case.call(xp, list(each)))))(*stacks))
-    single = [_parts(case.call(xp, [stack[i, ...] for stack in stacks])) for i in range(2)]
-    assert_parts_same(found, [xp.stack(list(pair)) for pair in zip(*single, strict=True)], case.looser)
+    stacks = [np.stack([a, np.flip(a)]) for a in case.arrays]
+    mapped = xp.vmap(lambda *each: tuple(_parts(case.call(xp, list(each)))))
+    single = [_in_numpy(case, [stack[i, ...] for stack in stacks]) for i in range(2)]
+    expected = [np.stack([np.asarray(one) for one in pair]) for pair in zip(*single, strict=True)]
+    assert_parts_same(mapped(*map(xp.asarray, stacks)), expected, case.looser)
 
 
 def assert_gradient_right(case: Case, step: float = 1e-6) -> None:
     """Of the sum of the first result by the first array, which is of float64.
 
-    It is compared with central differences.
+    It is compared with central differences on NumPy.
     """
     first, *others = case.arrays
-    rest = [xp.asarray(a) for a in others]
 
-    def loss(x: Any) -> Any:
+    def loss(x: Any, *rest: Any) -> Any:
         part = _parts(case.call(xp, [x, *rest]))[0]
         weights = xp.reshape(xp.arange(1.0, part.size + 1.0), part.shape)
         return xp.sum(part * weights)
 
-    gradient = host(xp.grad(loss)(xp.asarray(first)))
+    gradient = host(xp.grad(loss)(*map(xp.asarray, case.arrays)))
     differences = np.zeros_like(first)
-    for at in np.ndindex(first.shape):
-        ends = []
-        for sign in (1, -1):
-            moved = first.copy()
-            moved[at] += sign * step
-            ends.append(float(loss(xp.asarray(moved))))
-        differences[at] = (ends[0] - ends[1]) / (2 * step)
+    with xp.backend("numpy"):
+        rest = [xp.asarray(a) for a in others]
+        for at in np.ndindex(first.shape):
+            moved = np.zeros_like(first)
+            moved[at] = step
+            ends = [float(loss(xp.asarray(first + sign * moved), *rest)) for sign in (1, -1)]
+            differences[at] = (ends[0] - ends[1]) / (2 * step)
     np.testing.assert_allclose(gradient, differences, rtol=1e-4, atol=1e-6)

@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 from against_numpy import (
     Case,
-    assert_as_in_numpy,
-    assert_gradient_right,
-    assert_same_in_jit,
-    assert_same_in_vmap,
 )
 from comparison import assert_same
 
@@ -61,7 +57,7 @@ CASES: Final = [
     *[Case("unwrap", x, period=p) for x in (HALVES, -HALVES, ANGLES[0]) for p in (4, 5)],
 ]  # fmt: skip
 
-TRACED: Final = [
+TRANSFORMED: Final = [
     Case("interp", V, X, M[0]),
     Case("interp", V, X, M[0], period=3.0),
     Case("trapezoid", M, X, looser=10.0),
@@ -70,32 +66,7 @@ TRACED: Final = [
     Case("ediff1d", M, to_end=1.0),
     Case("unwrap", ANGLES[:1], looser=10.0),
 ]
-
-
-@pytest.mark.parametrize("case", CASES, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_a_call_gives_what_numpy_gives(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
-@pytest.mark.parametrize("case", TRACED, ids=repr)
-def test_it_gives_the_same_in_jit(framework: str, case: Case) -> None:
-    with xp.backend(framework):
-        assert_same_in_jit(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", TRACED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_it_gives_the_same_in_vmap(case: Case) -> None:
-    assert_same_in_vmap(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", TRACED, ids=repr)
-def test_its_gradient_is_that_of_differences(framework: str, case: Case) -> None:
-    with xp.backend(framework):
-        assert_gradient_right(case)
+SMOOTH: Final = TRANSFORMED
 
 
 def test_the_gradient_of_an_interpolation_goes_to_the_values(framework: str) -> None:

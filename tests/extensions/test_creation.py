@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from against_numpy import (
     Case,
-    assert_as_in_numpy,
-    assert_gradient_right,
     assert_parts_same,
-    assert_same_in_jit,
-    assert_same_in_vmap,
 )
 from comparison import assert_same
 
@@ -50,6 +46,7 @@ TRANSFORMED: Final = [
     Case("logspace", LOW, 3, 4, looser=10.0),
     Case("fft.rfft2", T, looser=100.0),
 ]
+SMOOTH: Final = TRANSFORMED[:2]
 
 KEYS: Final = {
     "mgrid": ["0:3, 0:2", "0:3", "0:1:5j", "0:2:.5, 1:3", "0:2, 0:1:3j"],
@@ -62,12 +59,6 @@ KEYS: Final = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_it_is_as_in_numpy(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
 @pytest.mark.parametrize(("trick", "key"), [(name, key) for name, keys in KEYS.items() for key in keys], ids=str)
 def test_an_index_trick_is_numpy_s(trick: str, key: str, target: str) -> None:
     given = {"v": V, "m": M, "f": F32}
@@ -75,24 +66,6 @@ def test_an_index_trick_is_numpy_s(trick: str, key: str, target: str) -> None:
     with xp.backend(target):
         found = eval(f"xp.{trick}[{key}]", {"xp": xp, **{k: xp.asarray(a) for k, a in given.items()}})
         assert_parts_same(found, expected)
-
-
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_jit_gives_the_same(case: Case) -> None:
-    assert_same_in_jit(case)
-
-
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_vmap_gives_what_a_loop_does(case: Case) -> None:
-    assert_same_in_vmap(case)
-
-
-@pytest.mark.parametrize("case", TRANSFORMED[:2], ids=repr)
-@pytest.mark.usefixtures("differentiating")
-def test_derivatives_are_the_slopes(case: Case) -> None:
-    assert_gradient_right(case)
 
 
 @pytest.mark.usefixtures("backend")

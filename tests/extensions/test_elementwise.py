@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 from against_numpy import (
     Case,
-    assert_as_in_numpy,
-    assert_gradient_right,
-    assert_same_in_jit,
-    assert_same_in_vmap,
 )
 
 import anyarray as xp
@@ -78,13 +74,6 @@ CASES: Final = [
 """Calls with finite, infinite and NaN elements, of several dtypes, without elements and 0-d."""
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", CASES, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_values_and_dtypes_are_those_of_numpy(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
 STEEP: Final = np.asarray([-2.3, -1.2, 0.7, 1.6, 3.3])
 """Without halves and equal magnitudes, where some functions have steps."""
 
@@ -112,27 +101,6 @@ TRANSFORMED: Final = [
     Case("iscomplex", PLAIN),
     Case("fix", PLAIN),
 ]
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_jit_gives_the_same(case: Case) -> None:
-    assert_same_in_jit(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_vmap_gives_what_a_loop_does(case: Case) -> None:
-    assert_same_in_vmap(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", SMOOTH, ids=repr)
-@pytest.mark.usefixtures("differentiating")
-def test_derivatives_are_the_slopes(case: Case) -> None:
-    assert_gradient_right(case)
 
 
 @pytest.mark.usefixtures("differentiating")

@@ -9,10 +9,6 @@ import numpy as np
 import pytest
 from against_numpy import (
     Case,
-    assert_as_in_numpy,
-    assert_gradient_right,
-    assert_same_in_jit,
-    assert_same_in_vmap,
 )
 from comparison import assert_same
 
@@ -85,12 +81,6 @@ SMOOTH: Final = [
 ]
 
 
-@pytest.mark.parametrize("case", CASES, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_it_is_as_in_numpy(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
 @pytest.mark.parametrize("given", LEAST_SQUARES.values(), ids=LEAST_SQUARES)
 @pytest.mark.usefixtures("backend")
 def test_least_squares_are_numpy_s(given: tuple[Any, ...]) -> None:
@@ -103,18 +93,6 @@ def test_least_squares_are_numpy_s(given: tuple[Any, ...]) -> None:
         assert_same(one, np.asarray(its), looser=1e3, scaled=True)
 
 
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_jit_gives_the_same(case: Case) -> None:
-    assert_same_in_jit(case)
-
-
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_vmap_gives_what_a_loop_does(case: Case) -> None:
-    assert_same_in_vmap(case)
-
-
 @pytest.mark.usefixtures("backend")
 def test_least_squares_are_the_same_in_jit_and_vmap() -> None:
     a, b = xp.asarray(X), xp.asarray(np.arange(5.0))
@@ -123,13 +101,6 @@ def test_least_squares_are_the_same_in_jit_and_vmap() -> None:
         assert_same(one, its, looser=1e3, scaled=True)
     stacked = xp.vmap(lambda b: xp.linalg.lstsq(a, b)[0])(xp.stack([b, 2 * b]))
     assert_same(stacked, np.stack([np.asarray(expected[0]), 2 * np.asarray(expected[0])]), looser=1e3, scaled=True)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", SMOOTH, ids=repr)
-@pytest.mark.usefixtures("differentiating")
-def test_derivatives_are_the_slopes(case: Case) -> None:
-    assert_gradient_right(case)
 
 
 @pytest.mark.parametrize(

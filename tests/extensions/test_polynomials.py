@@ -9,10 +9,6 @@ import numpy as np
 import pytest
 from against_numpy import (
     Case,
-    assert_as_in_numpy,
-    assert_gradient_right,
-    assert_same_in_jit,
-    assert_same_in_vmap,
 )
 
 import anyarray as xp
@@ -74,31 +70,6 @@ SMOOTH: Final = [
     Case("polyfit", X, Y, 2),
     Case("poly", V),
 ]
-
-
-@pytest.mark.parametrize("case", CASES, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_it_is_as_in_numpy(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_jit_gives_the_same(case: Case) -> None:
-    assert_same_in_jit(case)
-
-
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_vmap_gives_what_a_loop_does(case: Case) -> None:
-    assert_same_in_vmap(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", SMOOTH, ids=repr)
-@pytest.mark.usefixtures("differentiating")
-def test_derivatives_are_the_slopes(case: Case) -> None:
-    assert_gradient_right(case)
 
 
 @pytest.mark.parametrize(

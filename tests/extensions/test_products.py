@@ -9,11 +9,7 @@ import numpy as np
 import pytest
 from against_numpy import (
     Case,
-    assert_as_in_numpy,
-    assert_gradient_right,
     assert_parts_same,
-    assert_same_in_jit,
-    assert_same_in_vmap,
 )
 
 import anyarray as xp
@@ -114,32 +110,6 @@ SMOOTH: Final = [
     Case("einsum", "ij,jk,k->i", M, M, V),
     Case("einsum", "...i,...i->...", T[:, :1], T),
 ]
-
-
-@pytest.mark.parametrize("case", CASES, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_it_is_as_in_numpy(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_jit_gives_the_same(case: Case) -> None:
-    assert_same_in_jit(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_vmap_gives_what_a_loop_does(case: Case) -> None:
-    assert_same_in_vmap(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", SMOOTH, ids=repr)
-@pytest.mark.usefixtures("differentiating")
-def test_derivatives_are_the_slopes(case: Case) -> None:
-    assert_gradient_right(case)
 
 
 @pytest.mark.parametrize("shape", [(3, None, 0), (2, 4, 1), (4, 2, -1), (0, 2, 0)])

@@ -63,13 +63,6 @@ CASES: Final = [
 ]
 
 
-@pytest.mark.sampled
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("case", CASES, ids=repr)
-def test_it_gives_what_numpy_gives(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("columns", [1, 4, 7])
 def test_distinct_rows_are_in_lexicographical_order(columns: int) -> None:
@@ -77,7 +70,7 @@ def test_distinct_rows_are_in_lexicographical_order(columns: int) -> None:
     assert_as_in_numpy(Case("unique", rows, axis=0, **ALL))
 
 
-JIT: Final = [
+IN_JIT: Final = [
     Case("unique", F, **ALL),
     Case("unique", ROWS, axis=0, **ALL),
     Case("union1d", N, N[0]),
@@ -87,7 +80,7 @@ JIT: Final = [
 ]
 
 
-@pytest.mark.parametrize("case", JIT, ids=repr)
+@pytest.mark.parametrize("case", IN_JIT, ids=repr)
 def test_it_works_in_jit_where_shapes_may_depend_on_values(case: Case, framework: str) -> None:
     with xp.backend(framework):
         if framework in ("jax", "torch"):

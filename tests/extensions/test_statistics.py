@@ -8,10 +8,6 @@ import numpy as np
 import pytest
 from against_numpy import (
     Case,
-    assert_as_in_numpy,
-    assert_gradient_right,
-    assert_same_in_jit,
-    assert_same_in_vmap,
 )
 
 import anyarray as xp
@@ -75,13 +71,6 @@ CASES: Final = [
 ]  # fmt: skip
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", CASES, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_values_and_dtypes_are_those_of_numpy(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
 APART: Final = np.where(A == 3, np.arange(12.0).reshape(3, 4) / 8, A)
 """Without equal elements, where order statistics have no derivative."""
 
@@ -95,27 +84,6 @@ SMOOTH: Final = [
     Case("average", A, 1, A[::-1] + 5),
 ]
 TRANSFORMED: Final = [*SMOOTH, *[Case(name, A, 1) for name in ("nanargmax", "nanargmin")]]
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_jit_gives_the_same(case: Case) -> None:
-    assert_same_in_jit(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", TRANSFORMED, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_vmap_gives_what_a_loop_does(case: Case) -> None:
-    assert_same_in_vmap(case)
-
-
-@pytest.mark.sampled
-@pytest.mark.parametrize("case", SMOOTH, ids=repr)
-@pytest.mark.usefixtures("differentiating")
-def test_derivatives_are_the_slopes(case: Case) -> None:
-    assert_gradient_right(case)
 
 
 @pytest.mark.parametrize("function", ["nanmean", "nansum", "nanmax", "nanvar", "nanmedian"])
