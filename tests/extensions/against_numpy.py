@@ -53,7 +53,9 @@ class Case:
 def _shown(one: Any) -> str:
     if isinstance(one, np.ndarray):
         return f"{one.dtype.name}{list(one.shape)}"
-    return f"[{', '.join(map(_shown, one))}]" if isinstance(one, list) else str(one)
+    if isinstance(one, list):
+        return f"[{', '.join(map(_shown, one))}]"
+    return getattr(one, "__name__", str(one))  # processes that share tests name them alike
 
 
 def _mapped(value: Any, of_array: Callable[[Any], Any]) -> Any:
