@@ -490,7 +490,8 @@ class Methods(_Base):
                 f"astype: x is {self.dtype} and cannot become {dtypes.dtype(dtype)} by casting={casting!r}"
             )
         try:
-            return _xp.astype(self, dtype, copy=copy)
+            result = _xp.astype(self, dtype, copy=copy)
+            return result if order != "C" or result.flags.c_contiguous else result.copy("C")
         except errors.ArgumentTypeError:
             if dtypes.is_numpys_dtype(dtype):
                 return np.asarray(self).astype(dtype)  # type: ignore[return-value]  # as said above
@@ -507,7 +508,10 @@ class Methods(_Base):
             return dispatch.wrap(native.copy(order), self._home)
         if order == "C" and self._home.has_views and not layout.is_contiguous(self, "C"):
             return _xp.reshape(_xp.reshape(self, (-1,), copy=True), self.shape)
-        return self.__copy__()
+        result = self.__copy__()
+        if order == "C":
+            views.forget_order(result)
+        return result
 
     def view(self, dtype: Any = None, type: Any = None) -> Array:  # noqa: A002 - ndarray's name
         """A view; with `dtype`, of the bits of elements as numbers of that.

@@ -424,6 +424,13 @@ def keep_order(operands: Sequence[Any], result: Any) -> None:
     result._view.layout = np.lib.stride_tricks.as_strided(np.empty(1, "V1"), shape, strides.tolist())
 
 
+def forget_order(array: Any) -> None:
+    """Let an Array that is no view count as row-major."""
+    view = view_of(array)
+    if type(view) is Reordered and view.parent is None:
+        del array._view
+
+
 def _may_overlap(one: Any, other: Any) -> bool:
     first, second = layout_of(one), layout_of(other)
     return first is None or second is None or np.may_share_memory(first, second)

@@ -134,7 +134,7 @@ def array(
         return _numpys_own(object, dtype, ndmin)
     if ndmin > result.ndim:
         result = xp.reshape(result, (1,) * (ndmin - result.ndim) + result.shape)
-    return result
+    return _in_rows(result, order)
 
 
 @as_numpy
@@ -142,13 +142,20 @@ def asarray(
     a: Any, dtype: Any = None, order: Any = None, *, device: Any = None, copy: Any = None, like: Any = None
 ) -> Any:
     if dtype is copy is device is None and type(a) is Array:
-        return xp.asarray(a)
+        return _in_rows(a, order)
     try:
         if device is None or device == "cpu":
-            return xp.asarray(a, dtype=dtype, copy=copy)
-        return xp.asarray(a, dtype=dtype, device=device, copy=copy)
+            result = xp.asarray(a, dtype=dtype, copy=copy)
+        else:
+            result = xp.asarray(a, dtype=dtype, device=device, copy=copy)
     except errors.ArgumentTypeError:
         return _numpys_own(a, dtype)
+    return _in_rows(result, order)
+
+
+def _in_rows(x: Array, order: Any) -> Array:
+    """The array, copied if `order` wants it row-major and it is not."""
+    return x.copy("C") if order == "C" and x.ndim and not x.flags.c_contiguous else x
 
 
 def _numpys_own(value: Any, dtype: Any, ndmin: int = 0) -> Any:
@@ -178,7 +185,7 @@ def asanyarray(
 @or_numpys
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> Any:
     x = xp.asarray(a, dtype=dtype)
-    return xp.reshape(x, (1,)) if not x.ndim else x if x.flags.c_contiguous else x.copy("C")
+    return _in_rows(x, "C") if x.ndim else xp.reshape(x, (1,))
 
 
 @or_numpys

@@ -30,6 +30,8 @@ np.array([np.array([1, 2]), np.array([3, 4])])
 np.asarray([[1], [2]], dtype="uint8")
 np.ascontiguousarray(3)
 np.ascontiguousarray(m.T).strides, np.ascontiguousarray(m[:, ::-1])
+m.T.copy().strides, np.copy(m.T).strides, (m.T + 1).strides, np.array(m.T, order="C").strides
+np.asarray(m.T, order="C").strides, m.T.astype("f4").strides, m.T.astype("f4", order="C").strides
 np.zeros(3)
 np.zeros((2, 3), int)
 np.zeros((2,), dtype=bool, order="F")

@@ -90,7 +90,8 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
     if (handler != NULL) {
         restore_allocator(handler);
     }
-    return in_order(call, args, nargs, result);
+    /* Options of NumPy's function, such as `order=`, are left to Python. */
+    return call->ours != NULL && kwnames != NULL ? result : in_order(call, args, nargs, result);
 }
 
 static PyObject *
