@@ -1,5 +1,6 @@
-"""The second call of a function compiles nothing: eager, in `vmap`, `grad` and `jacobian`.
+"""The second call of a function compiles nothing.
 
+That holds eagerly, in `vmap`, `grad` and `jacobian`.
 Each function of the namespace is called by itself, on a matrix `x`. `CALLS` has the arguments of those that do not take
 `x` for all that they need. In it `v` is a row of `x`, `n` a matrix of integers and `b` one of booleans.
 """
@@ -190,7 +191,7 @@ def compiled_again(names: list[str], framework: str, compilations: Callable[[], 
 def ways_of(
     function: Callable[[xp.Array], list[xp.Array]], x: xp.Array, stack: xp.Array
 ) -> dict[str, tuple[Callable[[xp.Array], Any], xp.Array]]:
-    """The function by itself and in each transform, and what to call it with."""
+    """The function by itself and in each transform, with arguments."""
     ways: dict[str, tuple[Callable[[xp.Array], Any], xp.Array]] = {
         "eager": (function, x),
         "vmap": (xp.vmap(function), stack),

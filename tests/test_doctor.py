@@ -34,7 +34,10 @@ def unmeasured() -> Iterator[None]:
 
 @pytest.fixture
 def doctor(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Doctor:
-    """Runs a script; gives its status, and what was printed on both streams, with single blanks."""
+    """Runs a script; gives its status and its output.
+
+    Blanks are single in the output of both streams.
+    """
     monkeypatch.setattr(console, "has_rich", lambda: False)
     monkeypatch.setenv("COLUMNS", "1000")
 

@@ -152,8 +152,11 @@ def test_calls_of_many_elements_see_the_writes_of_their_own_thread() -> None:
 
 def test_a_block_holds_in_its_thread_alone(name: str) -> None:
     def suspended(own: str) -> Iterator[xp.Device]:
-        with xp.backend(own):
+        @xp.backend(own)
+        def steps() -> Iterator[xp.Device]:
             yield xp.ones(1).device
+
+        return steps()
 
     def work(i: int) -> None:
         own, other = ("numpy", name) if i % 2 else (name, "numpy")

@@ -779,7 +779,7 @@ def _variance(x: Array, axis: Any, ddof: float, keepdims: bool, where: Any, mean
 
 
 def _axis_of_none(x: Any, axis: int | None) -> int | None:
-    """An axis; None for the first or the last of an Array without axes, as NumPy takes these."""
+    """An axis, or None for axis 0 or -1 of an Array without axes."""
     return None if axis in (0, -1) and not x.ndim else axis
 
 

@@ -88,7 +88,10 @@ UFUNCS: Final[dict[np.ufunc, Callable[..., Any]]] = {}
 
 
 def _in_order(given: Sequence[Any]) -> list[Any]:
-    """The first object of each class, subclasses before their bases, as NumPy asks them."""
+    """The first object of each class, in the order in which NumPy asks.
+
+    Subclasses come before their bases.
+    """
     found: list[Any] = []
     for one in given:
         if type(one) not in map(type, found):

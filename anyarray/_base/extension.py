@@ -36,7 +36,7 @@ speedups: Final = _found()
 
 
 def shadowing() -> str:
-    """Says that this folder hides an installed package with the extension module, or "".
+    """A message if this folder hides a compiled installation, else "".
 
     Python imports a folder of sources from the working directory before what is installed.
     """

@@ -31,9 +31,9 @@ class UnusableError(Exception):
 
 
 def json_object(file: Path) -> dict[str, Any] | None:
-    """The object in a JSON file of at most `LARGEST` bytes; None without a file.
+    """The object in a JSON file of `LARGEST` bytes at most, or None.
 
-    All its numbers are finite as floats. Raises UnusableError for anything else.
+    None means that there is no file. All its numbers are finite as floats. Raises UnusableError for anything else.
     """
     import json  # 4 ms, so not at `import anyarray`
 
@@ -107,9 +107,10 @@ def replacement(of: Path) -> Generator[tuple[Path, Path]]:
 
 @contextlib.contextmanager
 def locked(name: str, wait: Callable[[], None]) -> Generator[None]:
-    """Hold the lock of this name, a file in the cache folder that other users cannot open.
+    """Hold the lock of this name, a file in the user's cache folder.
 
-    If another process holds it, `wait` is called, then it is waited for. The system releases it when the process ends.
+    Other users cannot open it. If another process holds it, `wait` is called, then it is waited for. The system
+    releases it when the process ends.
     """
     with contextlib.ExitStack() as stack:
         try:

@@ -15,7 +15,7 @@ LARGE: Final = 1 << 31
 
 
 def refuse_overflow(function: str, lengths: Iterable[float], itemsize: int) -> None:
-    """Raise ValueError for the shape of a result with more bytes than an address can count."""
+    """Raise ValueError for a shape with more bytes than can be addressed."""
     shape = tuple(lengths)
     if math.prod(shape) * itemsize >= 1 << 63:
         raise errors.ArgumentValueError(
@@ -24,7 +24,7 @@ def refuse_overflow(function: str, lengths: Iterable[float], itemsize: int) -> N
 
 
 def refuse_counts(shape: Iterable[int | None], repeats: Any, axis: int, itemsize: int) -> None:
-    """Raise ValueError if the elements of an array repeated along an axis are more than memory can hold."""
+    """Raise ValueError if an array repeated along an axis is too large."""
     counts = np.asarray(repeats)
     if counts.size and counts.dtype.kind in "iu" and counts.max() >= LARGE:
         lengths = [float(n or 0) for n in shape]

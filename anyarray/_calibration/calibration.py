@@ -236,7 +236,7 @@ class Calibration:
         return fitted(points, growth=_cells.growth(kind))
 
     def _measure_route(self, source: Candidate, target: Candidate) -> None:
-        """Time transfers, in the process of the first of their libraries but NumPy."""
+        """Time transfers, in the process of a library other than NumPy."""
         if source not in self.backends or target not in self.backends:
             return
         asked = next(one for one in self.backends if one in (source, target) and one.name != cost.NUMPY)
@@ -298,7 +298,7 @@ def _ends(source: Candidate, target: Candidate) -> str:
 
 
 def _share_a_process(a: Candidate, b: Candidate) -> bool:
-    """Whether both are there in the process of one of them, as NumPy is in all."""
+    """Whether one process has both backends; each has NumPy."""
     return cost.NUMPY in (a.name, b.name) or a.library == b.library
 
 
@@ -320,8 +320,9 @@ def alone(tell: Callable[[str], None]) -> AbstractContextManager[None]:
 
 @contextlib.contextmanager
 def prepared(names: Sequence[str] | None = None) -> Generator[Calibration]:
-    """A calibration of these backends, or of each library's best, inside a `with` block.
+    """A `with` block with a calibration of backends.
 
+    Without names they are the best backend of each library.
     Starts a process for each library, which imports it; libraries that do not work are left out. Raises BackendError
     for a given name that cannot be used.
     """

@@ -1,5 +1,6 @@
-"""What `calibrate` measures in a process of one library: calls, transfers, imports.
+"""The measurements of `calibrate` in the process of one library.
 
+They are of calls, transfers and imports.
 `processes` starts these processes and asks them, one at a time. Each has the cores to itself: it answers when its
 threads have come to rest. Arrays larger than the blocks that the allocator keeps are in new memory.
 """
@@ -83,8 +84,9 @@ def resting() -> Generator[None]:
 
 
 def load(names: Sequence[str]) -> dict[str, Any]:
-    """Import the library of these backends; gives seconds, and their names and kinds.
+    """Import the library of these backends.
 
+    Gives the seconds, and the names and kinds of the backends.
     In their place gives the message of an error, and the name of its class if that is one of ours.
     """
     started = time.perf_counter()
@@ -100,8 +102,9 @@ def load(names: Sequence[str]) -> dict[str, Any]:
 
 
 def visit(cell: Sequence[Any], name: str) -> tuple[float, float, float] | None:
-    """The work of a cell, the usual seconds of its call, and the additional ones of the first call.
+    """The work of a cell, its usual seconds and those that come first.
 
+    The last are the additional seconds of the first call.
     None if the backend cannot make it: it has no such dtype, or no room.
     """
     measured = Cell(*cell)
@@ -193,8 +196,9 @@ def route(source_name: str, target_name: str, sizes: int) -> dict[str, Any]:
 
 
 def entering(name: str) -> float | None:
-    """How much longer a call takes that alternates with large calls of NumPy than one of many in a row.
+    """The factor by which a call is slower between large calls of NumPy.
 
+    It is relative to one of many calls in a row.
     The arrays of those evict the code of the other library and of Python from the CPU caches. Meanwhile its threads go
     to sleep. None if the backend cannot make the call.
     """
@@ -218,8 +222,9 @@ TASKS: Final[Mapping[str, Callable[..., Any]]] = {"load": load, "visit": visit, 
 
 
 def serve() -> None:
-    """Answer requests, each a line of JSON with a task and its arguments, to the last one.
+    """Answer requests until the last one.
 
+    Each is a line of JSON with a task and its arguments.
     Whatever the library prints goes to standard error.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that asks ends this one

@@ -69,7 +69,7 @@ class Process:
         raise EndedError(f"its process did not answer for {PATIENCE:.0f} s")
 
     def _last_line(self) -> str:
-        """The last line that it wrote to standard error, in brackets, or ""."""
+        """The last line of its standard error, in brackets, or ""."""
         self._errors.seek(max(0, self._errors.seek(0, 2) - (1 << 16)))
         lines = self._errors.read().decode("utf-8", "replace").split("\n")
         return next((f" ({line.strip()[:LONGEST]})" for line in reversed(lines) if line.strip()), "")

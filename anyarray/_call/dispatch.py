@@ -696,7 +696,7 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 
 def decides(value: Any) -> bool:
-    """Whether NumPy asks the class of an object for the results of its functions.
+    """Whether NumPy asks an object's class for results of functions.
 
     Columns of pandas are such, and arrays of classes that others derive from np.ndarray.
     """
@@ -715,7 +715,10 @@ def _class_decides(kind: Any) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def is_converted(kind: Any) -> bool:
-    """Whether operators take objects of an unknown class by `__array__`: it has no operators of its own."""
+    """Whether operators convert objects of a class by `__array__`.
+
+    They do if it has no operators of its own.
+    """
     others = ("__add__", "__array_namespace__", "__array_priority__", "__array_ufunc__", "__dlpack__")
     has_others: bool = any(hasattr(kind, one) for one in others) or kind.__eq__ is not object.__eq__
     return hasattr(kind, "__array__") and not has_others
@@ -872,8 +875,11 @@ def as_written(function: str, parameter: str, value: Any, dtype: _dtypes.DType) 
     An Array keeps its own dtype. NumPy converts anything else to `dtype` as it does in an assignment: integers must be
     within bounds, None becomes NaN, and a Fraction or a Decimal becomes a float.
     """
-    if is_array(value) or (registry.backend_of_native(value) is not None and not _dtypes.is_numpys_own(value)):
+    backend = None if is_array(value) else registry.backend_of_native(value)
+    if is_array(value) or (backend is not None and not _dtypes.is_numpys_own(value)):
         return as_array(function, parameter, value)
+    if backend is None and isinstance(value, _ndarray):  # of a class with ufuncs of its own, as one with units
+        raise errors.not_an_array(function, parameter, value)
     if dtype.kind in "iu" and type(value) in (bool, int, float):
         value = _dtypes.integer_within(function, value, dtype)
     try:
@@ -1116,7 +1122,10 @@ def as_python_integers(value: Any, may_be_unknown: bool = False) -> Any:
 
 
 def _is_index(value: Any) -> bool:
-    """Whether an object is an integer by `__index__` alone. A symbolic length has arithmetic, and stays one."""
+    """Whether an object is an integer by `__index__` alone.
+
+    A symbolic length has arithmetic, and stays one.
+    """
     return hasattr(type(value), "__index__") and not hasattr(type(value), "__floordiv__")
 
 

@@ -1,4 +1,7 @@
-"""Recording what decided calls take: each second once. `explain` asks for it."""
+"""Recording the seconds of decided calls, each second once.
+
+`explain` asks for it.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ def forget(record: list[Decision], decision: Decision) -> None:
 def record_chain(
     records: Sequence[list[Decision]], decision: Decision, seconds: float, file: str | None, line: int
 ) -> None:
-    """Record calls that ran together. The last was made in this line of a file."""
+    """Record calls that ran together.
+
+    The last was made in this line of a file.
+    """
     decision.seconds, decision.where = seconds, None if file is None else (file, line)
     _thread.recorded += seconds
     for one in records:

@@ -47,7 +47,7 @@ class Program:
         return f"{os.path.basename(file) if inside.startswith('..') else inside}:{number}"
 
     def is_without_calls(self) -> bool:
-        """Whether nothing was seen of anyarray, nor is it named in the user's files."""
+        """Whether neither the samples nor the user's files show anyarray."""
         files = {getattr(one, "__file__", None) for one in list(sys.modules.values())}
         files |= {self.script, *[file for file, _ in self.sampler.seconds]}
         own = [one for one in files if one and self.sampler.is_of_user(one)]

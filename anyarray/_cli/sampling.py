@@ -62,7 +62,7 @@ _OF_PYTHON: Final = ("_INT", "_FLOAT", "_UNICODE", "_LIST", "_TUPLE", "_DICT", "
 
 
 def between_checks(code: CodeType) -> dict[int, list[int]]:
-    """The lines of the operations between two checks, by the offset of the second.
+    """The lines of operations between two checks, by the second's offset.
 
     A line is there once for each operation.
     """
@@ -152,7 +152,7 @@ class Sampler(threading.Thread):
         return not (file.startswith(("<", *SKIPPED_FILES)) or whole.startswith(_LIBRARIES))
 
     def _sample(self, seconds: float, *, is_late: bool) -> None:
-        """Add the seconds since the sample before to the lines that run now."""
+        """Add the seconds since the last sample to the running lines."""
         running = 0
         for thread, innermost in sys._current_frames().items():
             frame, work = (None, _COMPUTING) if thread == self.ident else self._seen(innermost)

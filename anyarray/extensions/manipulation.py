@@ -878,7 +878,10 @@ def _pairs(parameter: str, given: Any, ndim: int) -> tuple[tuple[Any, Any], ...]
 
 
 def _constants(given: Any, array: Array) -> Any:
-    """Constants for padding an array. Raises for NaN and infinities that an integer dtype cannot hold."""
+    """Constants for padding an array.
+
+    Raises for NaN and infinities that an integer dtype cannot hold.
+    """
     if type(given) is not int and array.dtype.kind in "iu":
         for one in itertools.chain.from_iterable(_pairs("constant_values", given, array.ndim)):
             if type(one) is float and not math.isfinite(one):

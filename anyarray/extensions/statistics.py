@@ -613,8 +613,9 @@ def has_no_part(q: AnyArray) -> Array:
 
 @composed(reads_no_values=True)
 def wrong_weights(a: AnyArray, weights: AnyArray, axes: tuple[int, ...], leaves_nan_out: bool) -> tuple[Array, Array]:
-    """Whether any weight is negative, and whether the sum along `axes` is 0 or not finite for any row.
+    """Whether a weight is negative, and whether a row's sum is unusable.
 
+    A sum along `axes` is unusable if it is 0 or not finite.
     If `leaves_nan_out` is True, the weights of NaN in `a` do not count.
     """
     wide = xp.astype(weights, xp.float64, copy=False)

@@ -391,7 +391,10 @@ def instead(
 
 
 def brought(result: Any) -> Any:
-    """What NumPy gave: ndarrays as Arrays, numbers and arrays of other classes as they are."""
+    """A result of NumPy, with Arrays in the place of ndarrays.
+
+    Numbers and arrays of other classes stay as they are.
+    """
     if isinstance(result, tuple):
         parts = map(brought, result)
         return type(result)(*parts) if hasattr(result, "_fields") else tuple(parts)

@@ -108,7 +108,7 @@ class nditer:  # noqa: N801 - NumPy's name
         self.reset()
 
     def _make_vectors(self, strides: Sequence[Sequence[int]]) -> None:
-        """Join the fastest axes of each operand to one, which is taken as a vector."""
+        """Join the fastest axes of each operand to one vector."""
         order, joined = self._axes, min(1, self.ndim)
         lengths = [self.shape[axis] for axis in order]
         turned = [one.step for one in self._ranges]  # 1, or -1 for an axis that is walked backwards
@@ -177,7 +177,10 @@ class nditer:  # noqa: N801 - NumPy's name
 
     @property
     def multi_index(self) -> tuple[int, ...]:
-        """The index of the element, with the flag `multi_index`; may be set."""
+        """The index of the element, which may be set.
+
+        Needs the flag `multi_index`.
+        """
         place = self._place
         if not self.has_multi_index or place is None:
             raise errors.ArgumentValueError(
@@ -209,7 +212,7 @@ class nditer:  # noqa: N801 - NumPy's name
         return int(np.ravel_multi_index(place, self.shape, order=self._order_of_index))  # type: ignore[call-overload]  # one of both
 
     def remove_axis(self, i: int, /) -> None:
-        """Leave out an axis, at whose first element the iteration stays, and begin again."""
+        """Iterate anew, at the first element of an axis."""
         if not self.has_multi_index:
             raise errors.ArgumentValueError("nditer: remove_axis needs a multi_index. Pass flags=['multi_index']")
         axis = operator.index(i)
@@ -277,7 +280,7 @@ class nditer:  # noqa: N801 - NumPy's name
 
 
 def _per_operand(op_flags: Sequence[Any] | None, operands: Sequence[Any]) -> list[frozenset[str]]:
-    """The flags of each operand, one of which says whether it is read or written."""
+    """The flags of each operand, with that of reading or writing."""
     if op_flags is None:
         return [frozenset({"writeonly", "allocate"} if one is None else {"readonly"}) for one in operands]
     is_same = not op_flags or isinstance(op_flags[0], str)
@@ -313,7 +316,7 @@ def _cast(array: Array, kind: Any, casting: Any, is_written: bool, is_buffered: 
 
 
 def _check_broadcast(array: Array, shape: tuple[int, ...], flags: frozenset[str], may_reduce: bool) -> None:
-    """Raise ValueError for an operand of another shape that must not broadcast."""
+    """Raise ValueError for an operand that must not broadcast."""
     if "no_broadcast" in flags:
         raise errors.ArgumentValueError(
             f"nditer: op of shape {array.shape} must not broadcast to {shape}, as its op_flags hold 'no_broadcast'"
@@ -332,7 +335,7 @@ def in_memory(a: Any, b: Any) -> tuple[Any, Any]:
 
 
 def _apart(arrays: Sequence[Any], writes: Sequence[bool]) -> list[Any]:
-    """The operands, those that are read copied if a write to another reaches them."""
+    """The operands, copied if a write to another reaches them."""
 
     def overlaps(at: int) -> bool:
         others = [one for i, one in enumerate(arrays) if writes[i] and i != at and one is not arrays[at]]
@@ -351,7 +354,7 @@ def _strides(array: Array, shape: tuple[int, ...]) -> list[int]:
 
 
 def _are_joined(steps: Sequence[Sequence[int]], lengths: Sequence[int], at: int) -> bool:
-    """Whether an axis and the next one lie in memory as one, for all operands."""
+    """Whether an axis and the next one are contiguous in all operands."""
     return all(lengths[at] == 1 or lengths[at + 1] == 1 or one[at] == one[at + 1] * lengths[at + 1] for one in steps)
 
 

@@ -177,7 +177,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         return done if self.nout > 1 else done[0]
 
     def _loop(self, operands: Sequence[Any], signature: Any, casting: Any) -> Sequence[DType]:
-        """The dtypes of operands and results of NumPy's loop for these operands."""
+        """The dtypes of NumPy's loop for these operands."""
         loops: Any = signature
         if isinstance(signature, tuple):
             loops = tuple([None if one is None else _numpys(np.dtype(one)) for one in signature])
@@ -187,7 +187,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         return [xp.bfloat16 if has_bfloat16 and one is xp.float16 else one for one in loop]
 
     def _along(self, operands: Sequence[Any], axes: Any, axis: Any, keepdims: bool) -> Any:
-        """The product of vectors or matrices along other axes than the last."""
+        """The product of vectors or matrices along given axes."""
         if axes is None:  # of vectors
             axes = [-1 if axis is None else axis] * self.nin
         axes = [(one,) if isinstance(one, SupportsIndex) else tuple(one) for one in axes]
@@ -198,7 +198,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         return xp.moveaxis(found, tuple(range(-len(to), 0)), to)
 
     def _outer(self, a: Array, b: Array, **options: Any) -> Any:
-        """The function of each element of the first with each of the second."""
+        """The function of each pair of elements."""
         return self._computed(xp.reshape(a, (*a.shape, *[1] * b.ndim)), b, **options)
 
     def _reduce(
@@ -411,12 +411,18 @@ def _check(theirs: Any, args: Sequence[Any], options: Mapping[str, Any], *, keep
 
 
 def _numpys(dtype: Any) -> np.dtype[Any]:
-    """NumPy's dtype of an array; float16 in the place of bfloat16, whose casts are of the same kinds."""
+    """NumPy's dtype of an array.
+
+    It is float16 for bfloat16, whose casts are of the same kinds.
+    """
     return np.dtype(np.float16 if dtype.name == "bfloat16" else dtype)
 
 
 def _kinds(theirs: Any, operands: Sequence[Any]) -> Sequence[Any]:
-    """The dtypes of operands, or classes of Python numbers, of which `ldexp` resolves none."""
+    """The dtypes of operands, or the classes of Python numbers.
+
+    `ldexp` resolves none of those classes.
+    """
     is_weak = theirs is not np.ldexp
     return [
         type(one) if is_weak and type(one) in (int, float, complex) else _numpys(as_array(one).dtype)
@@ -451,7 +457,10 @@ def _listed(indices: Any) -> Any:
 
 
 def _written(out: Any, result: Array, where: Any = True) -> Any:
-    """`out`, with the result where the condition holds; without `out` zeros stay elsewhere."""
+    """`out` with the result where the condition holds.
+
+    Without `out` zeros stay elsewhere.
+    """
     (to,) = out if isinstance(out, tuple) else (out,)
     if where is not True:
         dtype = result.dtype if to is None else to.dtype
@@ -484,7 +493,10 @@ _RESOLVED: Final = frozenset(
 
 
 def _in_loop_of(theirs: Any, ours: Callable[..., Any], is_resolved: bool) -> Callable[..., Any]:
-    """The function in the dtypes of NumPy's loop for the operands, where it is `is_resolved` or refuses theirs."""
+    """The function in the dtypes of NumPy's loop for the operands.
+
+    Only if it `is_resolved`, or refuses their own dtypes.
+    """
 
     def function(*operands: Any) -> Any:
         refusal = None

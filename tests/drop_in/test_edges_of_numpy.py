@@ -1,6 +1,6 @@
-"""Edges of NumPy's functions: the same value, or the same kind of error, on every backend.
+"""Edges of NumPy's functions have the same results everywhere.
 
-Each table is one test, which lists all expressions that differ.
+A result is a value or a kind of error. Each table is one test, which lists all expressions that differ.
 """
 
 from __future__ import annotations

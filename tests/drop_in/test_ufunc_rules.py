@@ -1,4 +1,4 @@
-"""NumPy's ufuncs by NumPy's rules: each ufunc, method and option beside NumPy's own.
+"""Each ufunc, method and option beside NumPy's own.
 
 A case is a call on fresh arrays. Its result, the arrays that it writes and the kind of its error are those of NumPy. A
 fixed draw of the cases runs, all of them with `--all-cases`.
@@ -112,7 +112,7 @@ def cases(method: str) -> Iterator[tuple[str, str, str]]:
 
 
 def evaluated(np: Any, name: str, kind: str, call: str) -> Any:
-    """The result of a call, and the arrays that it may have written; or its error."""
+    """The result of a call and the arrays it wrote, or its error."""
     function = getattr(np, name)
     values = VALUES[kind]
     x, row, other = np.array(values), np.array(values[0]), np.array(VALUES["integers"])
@@ -173,7 +173,7 @@ def test_a_ufunc_follows_numpys_rules(method: str, backend: xp.Backend, request:
 
 
 class Recorder:
-    """An operand that answers each ufunc, and each function, by what it was asked."""
+    """An operand that answers each function by what it was asked."""
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
         return ufunc.__name__, method, [type(one) is Recorder for one in inputs]
@@ -224,7 +224,7 @@ np.max(f); np.std(f); np.any(f); np.take(f, 0); np.nanmax(f); np.broadcast_to(f,
 
 
 def answered(np: Any, expression: str) -> Any:
-    """The result of an expression, and the array that it may have written, or the kind of its error."""
+    """The result of an expression and the array it wrote, or its error."""
     x = np.asarray([1.0, 3.0])
     names = {"u": Recorder(), "s": Silent(), "d": Declining(), "a": Convertible(), "f": Labelled()}
     try:
@@ -235,7 +235,10 @@ def answered(np: Any, expression: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value with lists in the place of arrays, beside the class of those of others."""
+    """A value with lists in the place of arrays.
+
+    Those of other classes come with their class.
+    """
     if isinstance(value, (xp.Array, numpy.ndarray, numpy.generic)):
         return isinstance(value, Derived), numpy.asarray(value).tolist()
     return tuple(map(plain, value)) if isinstance(value, tuple) else value

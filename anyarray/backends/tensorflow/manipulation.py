@@ -216,7 +216,10 @@ def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
 
 
 def _changed(arrays: Sequence[Tensor]) -> list[Tensor]:
-    """The arrays promoted to one dtype; raises the current error if they have one already."""
+    """The arrays promoted to one dtype.
+
+    Raises the current error if they have one dtype already.
+    """
     found = promoted(*arrays)
     if all(map(operator.is_, found, arrays)):
         raise

@@ -1,4 +1,7 @@
-"""Loads Triton, which PyTorch imports for derivatives and compilation, beside TensorFlow."""
+"""Loads Triton beside TensorFlow.
+
+PyTorch imports Triton for derivatives and compilation.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +21,9 @@ _is_done = False
 
 
 def load_triton() -> None:
-    """Load Triton's shared library apart from TensorFlow's, once TensorFlow is imported.
+    """Load Triton's shared library apart from TensorFlow's.
 
+    Does nothing unless TensorFlow is imported.
     Both contain LLVM, and TensorFlow exports its copy. Without this, Triton's symbols are bound to that copy, and the
     import of Triton ends the process. Python's `import triton` finds the library that is loaded here.
     """

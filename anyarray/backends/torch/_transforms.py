@@ -91,7 +91,7 @@ def _is_needed(ys: Sequence[Native], inputs: Sequence[Native]) -> bool:
 def _pulled_back(
     y: Native, inputs: Sequence[Native], slope: Native, is_needed: bool, *, is_last: bool = False
 ) -> list[Native]:
-    """The gradients of `y` by the inputs; zeros where it does not depend on one.
+    """The gradients of `y` by the inputs, zeros if independent.
 
     The last frees what was recorded as it goes, if nobody else needs it.
     """
@@ -151,7 +151,7 @@ def jacobian(
 
 
 def _with_batch_first(x: Native, start: int, batch: tuple[int, ...]) -> Native:
-    """`x` with the axes from `start` on as its first, as many as a batch has."""
+    """`x` with the axes of a batch, which begin at `start`, first."""
     return x.movedim(tuple([start + axis for axis in batch]), batch)
 
 
@@ -169,7 +169,7 @@ def _rows(y: Native, inputs: Sequence[Native], is_needed: bool) -> list[Native]:
 
 
 def _pushed_forward(function: Callable[..., Any], xs: Sequence[Native], batch_ndim: int) -> tuple[Any, Any]:
-    """Derivatives in forward mode, by what is added to the elements of a batch."""
+    """Derivatives in forward mode by a shift of a batch's elements."""
     _load_forward_mode()
     if not batch_ndim:
         return _by_torch(torch.func.jacfwd, function, xs)
