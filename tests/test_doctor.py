@@ -91,9 +91,9 @@ def test_it_advises_on_lists_and_loops(doctor: Doctor) -> None:
         """
         import anyarray as xp
         x = xp.arange(200_000)
-        for _ in range(5):
+        for _ in range(20):
             x.tolist()
-            list(x)
+            list(x[:10_000])
         """
     )
     cure = "an Array: compute with the Array instead, or convert once, after the loop."
