@@ -90,10 +90,10 @@ def test_it_advises_on_lists_and_loops(doctor: Doctor) -> None:
     _, out, _ = doctor(
         """
         import anyarray as xp
-        x = xp.arange(200_000)
-        for _ in range(20):
+        x, y = xp.arange(400_000), xp.arange(20_000)
+        for _ in range(10):
             x.tolist()
-            list(x[:10_000])
+            list(y)
         """
     )
     cure = "an Array: compute with the Array instead, or convert once, after the loop."
