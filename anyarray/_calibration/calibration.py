@@ -337,6 +337,7 @@ def prepared(names: Sequence[str] | None = None) -> Generator[Calibration]:
         for one, its in by_library.items():
             process = Process()
             processes.callback(process.end)
+            found: Any
             try:
                 found = process.ask("load", list(dict.fromkeys(its)))
             except EndedError as error:

@@ -880,7 +880,7 @@ def as_written(function: str, parameter: str, value: Any, dtype: _dtypes.DType) 
         return as_array(function, parameter, value)
     if backend is None and isinstance(value, _ndarray):  # of a class with ufuncs of its own, as one with units
         raise errors.not_an_array(function, parameter, value)
-    if dtype.kind in "iu" and type(value) in (bool, int, float):
+    if dtype.kind in "iu" and isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         value = _dtypes.integer_within(function, value, dtype)
     try:
         return wrap(np.asarray(value, dtype=dtype.dtype), body_globals["NUMPY"])

@@ -149,7 +149,8 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
                 return getattr(self, f"_{method}")(*operands, *rest, **options)
             if rest:
                 options = {**options, "out": (*rest, *(None,) * (self.nargs - len(args)))}
-            return self._computed(*operands, **options)
+            computed: Any = self._computed
+            return computed(*operands, **options)
         except _OnlyNumPyHas:
             return in_numpy(theirs, args, kwargs)
 
@@ -254,8 +255,8 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
         start = initial if has_initial else self.identity if masks or not parts else None
         total: Any = None if start is None else xp.broadcast_to(_cast(start, x.dtype), lengths)
         for at, part in enumerate(parts):
-            new = part if total is None else self._ours(total, part)
-            total = new if masks is None else xp.where(masks[at], new, total)
+            new: Any = part if total is None else self._ours(total, part)
+            total = new if masks is None or total is None else xp.where(masks[at], new, total)
         kept = [1 if at in axes else length for at, length in enumerate(x.shape)]
         return xp.reshape(total, kept) if keepdims else total
 
