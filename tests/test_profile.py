@@ -320,7 +320,7 @@ def test_ctrl_c_ends_the_processes_of_a_calibration(
     monkeypatch.setattr(processes.Process, "__init__", noted)
     monkeypatch.setattr(processes.Process, "ask", interrupted)
     install("blocking")
-    assert main(["calibrate", "--seconds", "1"]) == 130
+    assert main(["calibrate", "--seconds", "20"]) == 130
     assert len(started) == 2 and all(one._process.returncode is not None for one in started)
 
 
