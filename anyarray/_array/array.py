@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_check
 import numpy as np
 
 from anyarray._array import complex_order, methods, printing, protocols
-from anyarray._base import callers, dtypes, errors, other_names, sizes
+from anyarray._base import dtypes, errors, other_names, sizes
 from anyarray._base.dtypes import DType
 from anyarray._base.extension import speedups
 from anyarray._call import compiled, diagnosis, dispatch
@@ -622,8 +622,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                     f"setitem: value must not be complex for an Array of dtype {self.dtype}. Take xp.real(value)"
                 )
             if its != "b":
-                message = "Casting complex values to real discards the imaginary part"  # NumPy's words
-                callers.warn(message, np.exceptions.ComplexWarning)
+                methods.warn_of_imaginary_parts()
                 new = home.real(new)
         if kind not in dispatch.SCALARS and (ndim := len(home.shape_of(new))):
             _require_axes(key, self, ndim, is_sequence=isinstance(value, (list, tuple)))
@@ -712,10 +711,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         """
         if result is NotImplemented:
             if getattr(type(other), "__array_ufunc__", ...) is None:  # Python would make another array
-                raise errors.ArgumentTypeError(
-                    f"{function}: the operand of class {type(other).__name__} takes part in no ufunc. "
-                    f"Write x = x {_OPERATORS[function]} ..."
-                )
+                cure = f". Write x = x {_OPERATORS[function]} ..."
+                raise errors.takes_part_in_no_ufunc(function, other, cure)
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         if type(result) is not Array:
             if protocols.overrides(type(result), "__array_ufunc__") or not isinstance(result, np.ndarray):

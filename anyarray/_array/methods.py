@@ -11,7 +11,6 @@ import math
 import operator
 import pickle
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any, Final, Literal, SupportsIndex, TypeAlias
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from anyarray._array import complex_order, layout
 from anyarray._array.flat import Flat, as_operand
 from anyarray._array.layout import Flags
-from anyarray._base import dtypes, errors
+from anyarray._base import callers, dtypes, errors
 from anyarray._call import dispatch
 from anyarray._call.out import write
 from anyarray._memory import second_copies, views
@@ -491,15 +490,14 @@ class Methods(_Base):
             )
         try:
             result = _xp.astype(self, dtype, copy=copy)
-            return result if order != "C" or result.flags.c_contiguous else result.copy("C")
         except errors.ArgumentTypeError:
             if dtypes.is_numpys_dtype(dtype):
                 return np.asarray(self).astype(dtype)  # type: ignore[return-value]  # as said above
             if self.dtype.kind != "c" or dtypes.dtype(dtype).kind == "c":
                 raise
-        message = "Casting complex values to real discards the imaginary part"
-        warnings.warn(message, np.exceptions.ComplexWarning, stacklevel=2)
-        return _xp.astype(_xp.real(self), dtype)
+            warn_of_imaginary_parts()
+            result = _xp.astype(_xp.real(self), dtype)
+        return result if order != "C" or result.flags.c_contiguous else result.copy("C")
 
     def copy(self, order: Order = _C) -> Array:
         """A copy, which shows no write to the Array."""
@@ -776,6 +774,11 @@ def _variance(x: Array, axis: Any, ddof: float, keepdims: bool, where: Any, mean
 
 
 # Elements
+
+
+def warn_of_imaginary_parts() -> None:
+    """Warn that complex values become real, in NumPy's words."""
+    callers.warn("Casting complex values to real discards the imaginary part", np.exceptions.ComplexWarning)
 
 
 def _axis_of_none(x: Any, axis: int | None) -> int | None:

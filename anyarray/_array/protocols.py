@@ -55,9 +55,7 @@ def ufunc(
     others = _in_order([one for one in given if overrides(type(one), "__array_ufunc__")])
     for other in others:
         if type(other).__array_ufunc__ is None:
-            raise errors.ArgumentTypeError(
-                f"{name}: the operand of class {type(other).__name__} takes part in no ufunc"
-            )
+            raise errors.takes_part_in_no_ufunc(name, other)
         result = other.__array_ufunc__(function, method, *inputs, **kwargs)
         if result is not NotImplemented:
             return result

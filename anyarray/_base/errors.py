@@ -122,6 +122,11 @@ def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeErr
     return ArgumentTypeError(f"{function}: {parameter} must be an Array, not {type(came).__name__}{cure}")
 
 
+def takes_part_in_no_ufunc(function: str, came: object, cure: str = "") -> ArgumentTypeError:
+    """Error for an operand whose class has None as `__array_ufunc__`."""
+    return ArgumentTypeError(f"{function}: the operand of class {type(came).__name__} takes part in no ufunc{cure}")
+
+
 def renamed(error: Exception, wrong: str, right: str) -> Exception:
     """The same error of another function and parameter, which begin it."""
     return type(error)(str(error).replace(wrong, right, 1))

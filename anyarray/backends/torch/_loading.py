@@ -23,9 +23,9 @@ _is_done = False
 def load_triton() -> None:
     """Load Triton's shared library apart from TensorFlow's.
 
-    Does nothing unless TensorFlow is imported.
-    Both contain LLVM, and TensorFlow exports its copy. Without this, Triton's symbols are bound to that copy, and the
-    import of Triton ends the process. Python's `import triton` finds the library that is loaded here.
+    Does nothing unless TensorFlow is imported. Both contain LLVM, and TensorFlow exports its copy. Without this,
+    Triton's symbols are bound to that copy, and the import of Triton ends the process. Python's `import triton` finds
+    the library that is loaded here.
     """
     global _is_done
     if _is_done or _APART is None or "tensorflow" not in sys.modules or "triton" in sys.modules:
