@@ -11,15 +11,16 @@ from pathlib import Path
 import numpy as np
 from setuptools import Extension, setup
 
-SOURCES = Path("anyarray", "_call", "c")
+SOURCES = Path("anyarray", "_speedups")
+FOLDERS = ("core", "entry", "lazy", "numerics")
 WANTED = os.environ.get("ANYARRAY_SPEEDUPS", "").strip()
 
 # Without a compiler, or with one that fails, the package is as it is, and its calls take longer.
 speedups = Extension(
     "anyarray._speedups",
-    sorted(str(file) for file in SOURCES.glob("*.c")),
-    depends=[str(file) for file in SOURCES.glob("*.h")],
-    include_dirs=[np.get_include()],
+    sorted(str(file) for file in SOURCES.rglob("*.c")),
+    depends=[str(file) for file in SOURCES.rglob("*.h")],
+    include_dirs=[np.get_include(), *[str(SOURCES / folder) for folder in FOLDERS]],
     libraries=[] if os.name == "nt" else ["m"],
     optional=WANTED != "required",
 )

@@ -58,25 +58,25 @@ _call/by_position.py | numpy | by_position
 _call/diagnosis.py | numpy,jax,tf | errors:axis
     if isinstance(one, int) and not -ndim <= one < ndim:
     if isinstance(one, int) and not -ndim <= one <= ndim:
-_call/c/iteration.c | numpy | views writes
+_speedups/entry/iteration.c | numpy | views writes
     if (ndim == 0 || (ndim > 1 && !is_writable(native))) {
     if (ndim == 0) {
-_call/c/loops.c | numpy | compiled_calls operators:place
+_speedups/numerics/loops.c | numpy | compiled_calls operators:place
     if (!PyArray_ISBEHAVED_RO(array) || (ndim > 1 && !PyArray_IS_C_CONTIGUOUS(array))) {
     if (!PyArray_ISBEHAVED_RO(array)) {
-_call/c/operators.c | numpy | operators:place writes:place
+_speedups/entry/operators.c | numpy | operators:place writes:place
     || PyArray_DESCR(to) != PyArray_DESCR(from)) {
     || PyArray_ITEMSIZE(to) != PyArray_ITEMSIZE(from)) {
-_call/c/quotients.c | numpy | chains many_elements operators
+_speedups/numerics/quotients.c | numpy | chains many_elements operators
     quotient -= ((rest < 0) != (divisor < 0))
     quotient -= ((rest < 0) == (divisor < 0))
-_call/c/random.c | numpy,jax | random/keys random/generator random/distributions
+_speedups/numerics/random.c | numpy,jax | random/keys random/generator random/distributions
     x1 += b + n;
     x1 += b;
-_call/c/recording.c | numpy | chains many_elements
+_speedups/lazy/recording.c | numpy | chains many_elements
     record_named(call, constants.multiply, operands, 2, below);
     record_named(call, constants.square, operands, 1, below);
-_call/c/sums.c | numpy | chains many_elements
+_speedups/numerics/sums.c | numpy | chains many_elements
     return size <= PART ? 1 : count_parts
     return size < PART ? 1 : count_parts
 _calibration/fitting.py | numpy | automatic profile learning

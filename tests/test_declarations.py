@@ -197,7 +197,7 @@ def test_a_word_that_nobody_knows_is_an_error_which_names_the_known_ones(said: s
     assert before == [set(table) for table in (_home.declared, declaration.declarations)]
 
 
-COMPILED: Final = ROOT / "anyarray" / "_call" / "c"
+COMPILED: Final = ROOT / "anyarray" / "_speedups"
 CITED: Final = re.compile(
     r"`((?:_array|_base|_call|_choice|_memory|_registry|backends|extensions|random|standard)\.[\w.]+)`"
 )
@@ -206,7 +206,7 @@ CITED: Final = re.compile(
 
 def test_every_name_of_python_that_c_cites_exists() -> None:
     missing: list[str] = []
-    for file in sorted(COMPILED.glob("*.[ch]")):
+    for file in sorted(COMPILED.rglob("*.[ch]")):
         for name in CITED.findall(file.read_text()):
             try:
                 pkgutil.resolve_name(f"anyarray.{name}")
@@ -216,6 +216,6 @@ def test_every_name_of_python_that_c_cites_exists() -> None:
 
 
 def test_every_compiled_path_cites_the_function_that_it_repeats() -> None:
-    rows = re.findall(r"^FastPath (.+);(.*)$", (COMPILED / "fast_paths.h").read_text(), re.M)
+    rows = re.findall(r"^FastPath (.+);(.*)$", (COMPILED / "entry" / "fast_paths.h").read_text(), re.M)
     assert len(rows) > 20
     assert not [names for names, comment in rows if not CITED.search(comment)]

@@ -126,13 +126,13 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     __slots__ = ("__weakref__", "_account", "_home", "_plain", "_second", "_value", "_view")
 
-    _value: Native  # or the call that is recorded in its place; see _call/c/recorded.c
+    _value: Native  # or the call that is recorded in its place; see _speedups/lazy/recorded.c
     _native: Native  # the same, computed if it is recorded
     _home: Home
     _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
     _account: Account  # see _choice.accounts; unset until a decision is made
     _view: View | None  # see _memory.views; unset while nothing is recorded
-    _plain: Any  # what compiled calls have found of the native array; see _call/c/shortcuts.c
+    _plain: Any  # what compiled calls have found of the native array; see _speedups/entry/shortcuts.c
 
     __class_getitem__: Any = classmethod(types.GenericAlias)  # for annotations: np.ndarray[Any, np.dtype[np.float64]]
     __array_priority__ = 1000  # above ndarray's 0, for code that still reads it
@@ -707,7 +707,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         An Array without axes that is no view counts as a number, as NumPy's scalars are: the result is a new one, of
         whatever shape, and other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of
         another shape, TypeError for one of a dtype that cannot be cast to that of `self` by NumPy's rule "same_kind".
-        `fast_inplace` in `_call/c/operators.c` does the same for few elements.
+        `fast_inplace` in `_speedups/entry/operators.c` does the same for few elements.
         """
         if result is NotImplemented:
             if getattr(type(other), "__array_ufunc__", ...) is None:  # Python would make another array
@@ -960,7 +960,7 @@ def _number(native: Native, home: Home) -> complex | None:
 _EXACT_KINDS: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", complex: "c"}
 """Kinds of dtypes to which NumPy itself may cast a Python scalar on a write, by the scalar's class.
 
-`_call/c/assignment.c` repeats them."""
+`_speedups/entry/assignment.c` repeats them."""
 
 _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
@@ -1178,7 +1178,7 @@ _INTEGERS: Final = frozenset({int, *[np.dtype(code).type for code in "bhilqBHILQ
 _BASIC: Final = _INTEGERS | {slice, NoneType, EllipsisType}
 """Classes of basic index entries, which NumPy takes as they are; it checks the bounds of slices itself.
 
-`_call/c/keys.c` repeats them."""
+`_speedups/entry/keys.c` repeats them."""
 _are_basic: Final = _BASIC.issuperset
 
 

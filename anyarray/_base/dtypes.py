@@ -378,7 +378,7 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
 
 
 STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
-"""The dtypes of Python scalars; `_call/c/dtypes.c` repeats them."""
+"""The dtypes of Python scalars; `_speedups/core/dtypes.c` repeats them."""
 context_variable: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=STANDARD_DEFAULTS)
 _changes: Final[list[None]] = []
 """Empty until the first `default_dtypes`: until then the defaults are the standard's in every context."""

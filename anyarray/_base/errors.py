@@ -101,7 +101,7 @@ class TraceError(AnyarrayError, RuntimeError):
 def is_signal(error: BaseException) -> bool:
     """Whether an exception is no error, but a way out of a computation.
 
-    As that of torch.utils.checkpoint, its class is private. `_call/c/arrays.c` repeats this.
+    As that of torch.utils.checkpoint, its class is private. `_speedups/core/arrays.c` repeats this.
     """
     kind = type(error)
     return kind.__base__ is Exception and kind.__name__.startswith("_")

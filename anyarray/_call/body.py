@@ -30,7 +30,7 @@ OPERATORS: Final = {
 """Functions with a Python operator that NumPy's scalars have, too: it takes a tenth of the time of the ufunc.
 
 It warns as it does of scalars, which is of integers that overflow, too. Not `**`: its floats are not those of the ufunc
-to the bit. `_call/c/call.c` repeats them.
+to the bit. `_speedups/entry/call.c` repeats them.
 """
 
 

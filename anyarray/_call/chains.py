@@ -1,6 +1,6 @@
 """Chains: what compiled calls ask of Python when they record calls.
 
-Those of elementwise functions are recorded (`_call/c/recording.c`), and run later (`_call/c/chains.c`).
+Those of elementwise functions are recorded (`_speedups/lazy/recording.c`), and run later (`_speedups/lazy/chains.c`).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Chains of NumPy's that run on another backend.
 
-Before a chain runs in which a call was decided about, `_call/c/moves.c` tells what it does, and `_choice.whole_chains`
-decides where it runs. On another backend its calls are made one by one with Arrays there, which puts them off and
-computes them together; see `postponing`.
+Before a chain runs in which a call was decided about, `_speedups/lazy/moves.c` tells what it does, and
+`_choice.whole_chains` decides where it runs. On another backend its calls are made one by one with Arrays there, which
+puts them off and computes them together; see `postponing`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Elementwise calls that are put off on other backends than NumPy.
 
 They are inside `fused()`, and where the automatic choice has decided that they run there (`_choice.call_on`);
-`_call/c/postponed.c` says which calls come here. `_call/c/recording.c` does the same for NumPy, whose functions need no
-compiler.
+`_speedups/lazy/postponed.c` says which calls come here. `_speedups/lazy/recording.c` does the same for
+NumPy, whose functions need no compiler.
 
 The result of such a call is an Array with a `Postponed` in the place of its native array: `_native` computes it, and
 all calls that lead to it with it, by one compiled function; see `compiling`.

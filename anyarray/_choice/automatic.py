@@ -44,7 +44,7 @@ _NUMPY: Final = registry.backend_of_name(NUMPY).free
 def inherited(result: A, source: Any) -> A:
     """`result` with the account of `source`, from which it was made.
 
-    `_call/c/conversion.c` makes none of an Array with one.
+    `_speedups/entry/conversion.c` makes none of an Array with one.
     """
     # To read an unset slot takes 0.3 us.
     found = None if state.model is None else account_of(source)
@@ -385,7 +385,7 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
     """The key of a kept decision.
 
     It has the axis, and of each Array the home, the backend of its second copy, the shape and the dtype. `key_of` in
-    `_call/c/kept.c` makes the same.
+    `_speedups/entry/kept.c` makes the same.
     """
     key: list[Any] = [axis]
     for one in arrays:

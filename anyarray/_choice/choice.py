@@ -263,8 +263,8 @@ def device(name: str | Backend, /) -> Backend:
 def chosen_home(given: Any = None) -> Home:
     """Where a creation function runs.
 
-    It runs on the device it was given, else on what is chosen, else on NumPy. `creates_in_numpy` in `_call/c/choice.c`
-    says when it is NumPy.
+    It runs on the device it was given, else on what is chosen, else on NumPy. `creates_in_numpy` in
+    `_speedups/entry/choice.c` says when it is NumPy.
     """
     if _UNADOPTED and not _are_absent(_UNADOPTED):
         registry.adopt_in_imported()  # before the user hands the Array to a library that was imported meanwhile

@@ -80,7 +80,7 @@ the first time takes some 8 ms, which a short program is spared. A clock would n
 
 
 early: Final = {"left": PATIENCE}
-"""What is left of it. `_call/c/kept.c` takes from it, too, for calls alike; it does not ask what is imported."""
+"""What is left of it. `_speedups/entry/kept.c` takes from it, too, for calls alike; it asks not what is imported."""
 
 
 def is_early(seconds: float) -> bool:
@@ -258,7 +258,7 @@ MOST_CALLS: Final = 4096
 def kept_calls(function: str) -> dict[Any, KeptCall]:
     """A cache of where calls of a function run, by `automatic.key_of`.
 
-    One dict per function, which is cleared in place; `_call/c/kept.c` reads it, too.
+    One dict per function, which is cleared in place; `_speedups/entry/kept.c` reads it, too.
     """
     return _kept_calls.setdefault(function, {})
 

@@ -16,7 +16,7 @@ import numpy as np
 from anyarray._base import extension
 
 ALIGNMENT: Final = 64
-"""Bytes; `_call/c/memory.h` repeats it."""
+"""Bytes; `_speedups/core/memory.h` repeats it."""
 
 SMALL: Final = 1000
 """Bytes below which a copy takes no longer than sharing.

@@ -38,7 +38,7 @@ def raise_trim_threshold() -> None:
 def want_huge_pages() -> None:
     """Let the heap grow by huge pages, unless the user wants none for NumPy.
 
-    `_call/c/pages.h` says what that saves.
+    `_speedups/core/pages.h` says what that saves.
     """
     if extension.speedups is not None and os.environ.get("NUMPY_MADVISE_HUGEPAGE") != "0":
         extension.speedups.want_huge_pages()

@@ -196,7 +196,7 @@ class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package,
 
 
 zero: Final[Callable[[complex], str]] = repr
-"""The key of a zero, as 0.0 == -0.0; `_call/c/scalars.c` makes the same keys."""
+"""The key of a zero, as 0.0 == -0.0; `_speedups/numerics/scalars.c` makes the same keys."""
 
 
 def _has_zero(value: complex) -> bool:

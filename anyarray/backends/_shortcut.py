@@ -40,7 +40,7 @@ def shortcut(
     `function` gets the arrays alone, where all else is left out. `kinds` are the kinds of dtypes that each array may
     have, or NumPy's codes of single ones; the first has at least so many `axes` and, if it `is_finite`, holds neither
     NaN nor infinity. What `function` raises is nobody's to see: the native one is called then. None leaves it as it is.
-    `_call/c/shortcuts.c` asks whether all this holds.
+    `_speedups/entry/shortcuts.c` asks whether all this holds.
     """
     masks = tuple(
         [sum({1 << np.dtype(code).num for kind in of_one for code in _CODES.get(kind, kind)}) for of_one in kinds]
@@ -68,8 +68,8 @@ def directly(
 
     That is called for arrays of the class `kind` and one dtype of `dtypes`, where all else but the `options` is left
     out: these it takes as `native` does. The `guard` gives None as long as no transform of the library is open. If it
-    `is_guarded`, it must do so, and none of the arrays may have a true `requires_grad`. `_call/c/shortcuts.c` asks for
-    all this.
+    `is_guarded`, it must do so, and none of the arrays may have a true `requires_grad`. `_speedups/entry/shortcuts.c`
+    asks for all this.
     """
     native.direct = function, kind, dtypes, guard, is_guarded, frozenset(options)  # type: ignore[attr-defined]  # which functions may have
     return native

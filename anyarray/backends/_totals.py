@@ -1,6 +1,6 @@
 """Variances of all elements of a large array, with NumPy's bits from 2.3 on.
 
-NumPy makes two arrays of full size for them. `_call/c/sums.c` makes none, and its loops run on all cores.
+NumPy makes two arrays of full size for them. `_speedups/numerics/sums.c` makes none, and its loops run on all cores.
 """
 
 from __future__ import annotations

@@ -366,7 +366,7 @@ def expm1(x: Native, /) -> Native:
 def _quotient(numpys: np.ufunc) -> Callable[..., Native]:
     """NumPy's ufunc, in a twentieth of its time for floats of one dtype.
 
-    `_call/c/quotients.c` has these, and gives the same bits and warnings.
+    `_speedups/numerics/quotients.c` has these, and gives the same bits and warnings.
     """
     own = getattr(extension.speedups, numpys.__name__, None)
     if own is None:
