@@ -387,3 +387,28 @@ def test_signed_integers_and_uint64_are_compared_exactly(function: Any) -> None:
     x, y = xp.asarray(signed, dtype=xp.int64), xp.asarray(unsigned, dtype=xp.uint64)
     assert function(x[:, None], y).tolist() == [[function(a, b) for b in unsigned] for a in signed]
     assert function(y[:, None], x).tolist() == [[function(b, a) for a in signed] for b in unsigned]
+
+
+IN_HALF: Final = {
+    "acos asin atanh": (-0.9, 0.9),
+    "acosh log log10 log2 reciprocal sqrt": (1.0, 9.0),
+    "asinh atan cos cosh exp expm1 log1p sin sinh tan tanh": (-0.8, 9.0),
+    "atan2 copysign hypot logaddexp": (-9.0, 9.0),
+}
+"""The ends of the arguments of functions; those of the last row have two."""
+
+
+@pytest.mark.usefixtures("backend")
+def test_functions_of_float16_are_rounded_once() -> None:
+    wrong = {}
+    for names, (low, high) in IN_HALF.items():
+        x = np.linspace(low, high, 301).astype(np.float16)
+        for name in names.split():
+            given = (x, np.roll(x, 1)) if low == -9 else (x,)
+            numpys = getattr(np, name)
+            exact = numpys(*[one.astype(np.float64) for one in given]).astype(np.float16)
+            found = np.asarray(getattr(xp, name)(*map(xp.asarray, given)))
+            steps = np.abs(found.view(np.int16).astype(int) - exact.view(np.int16)).max()
+            if steps > 1:
+                wrong[name] = int(steps)
+    assert not wrong

@@ -149,8 +149,11 @@ def elementwise(function: Callable[..., Native], kinds: str) -> Any:
     return compiled(body, instead=PADDED)
 
 
-def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
-    """As `elementwise`, with integers and bools cast to floats."""
+def floating(function: Callable[..., Native], kinds: str = "biufc", in_half: bool = False) -> Any:
+    """As `elementwise`, with integers and bools cast to floats.
+
+    A function of floats of 16 bits is evaluated in float32, unless `in_half`: as NumPy's, it rounds once.
+    """
 
     def body(*arrays: Native) -> Native:
         names = [x.dtype.name for x in arrays]
@@ -159,7 +162,9 @@ def floating(function: Callable[..., Native], kinds: str = "biufc") -> Any:
         # Each integer dtype has its own float, as in NumPy: float16 for int8 and uint8.
         is_integer = kind_of(arrays[0]) in "biu"
         name = dtypes.result_name(*map(dtypes.floating, names)) if is_integer else arrays[0].dtype.name
-        return function(*(cast(x, name) for x in arrays))
+        wide = name if in_half or name not in ("float16", "bfloat16") else "float32"
+        values = function(*(cast(x, wide) for x in arrays))
+        return values if wide == name else cast(values, name)
 
     body.__name__ = function.__name__
     return compiled(body, instead=PADDED)
