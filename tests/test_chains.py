@@ -235,6 +235,14 @@ def test_memory_that_the_user_brought_in_is_read_at_once(brought_in: Callable[[A
     assert float(y[0]) == VALUES[0] + 1
 
 
+def test_a_file_mapped_read_only_is_read_block_by_block(tmp_path: Any) -> None:
+    np.save(tmp_path / "x.npy", VALUES)
+    x = xp.asarray(np.load(tmp_path / "x.npy", mmap_mode="r"))
+    y = (x - 1.0) ** 2
+    assert is_recorded(y)
+    assert np.asarray(y).tolist() == ((VALUES - 1.0) ** 2).tolist()
+
+
 def test_an_ndarray_beside_an_array_is_read_at_once() -> None:
     a, x = VALUES.copy(), of_values()
     y, z = x + a, xp.add(a, x)

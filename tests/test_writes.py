@@ -607,6 +607,34 @@ def test_a_write_to_a_buffer_does_not_reach_the_array_made_of_it(kind: str) -> N
     assert x.tolist() == before
 
 
+def mapped_file(folder: Any, length: int = 8) -> np.ndarray[Any, Any]:
+    np.save(folder / "x.npy", np.arange(float(length)))
+    return np.load(folder / "x.npy", mmap_mode="r")  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("length", [8, 100_000])
+def test_a_file_mapped_read_only_is_a_view_until_it_is_written(tmp_path: Any, length: int) -> None:
+    mapped = mapped_file(tmp_path, length)
+    for given in (mapped, mapped[2:], np.asarray(mapped), np.frombuffer(mapped.tobytes())):
+        x = xp.asarray(given)
+        is_small_copy = length == 8 and type(given) is np.ndarray
+        assert np.shares_memory(np.asarray(x), given) is not is_small_copy
+        before, part = given[0], x[1:]
+        x[:] = -1.0
+        assert given[0] == before and part[0] == -1
+    assert not np.shares_memory(np.asarray(xp.asarray(mapped, copy=True)), mapped)
+
+
+def test_memory_that_is_read_only_here_alone_is_copied(tmp_path: Any) -> None:
+    view = np.zeros(100_000).view()
+    view.flags.writeable = False
+    shared = np.frombuffer(memoryview(bytearray(800_000)).toreadonly())
+    mapped_file(tmp_path)
+    writable = np.load(tmp_path / "x.npy", mmap_mode="r+")
+    for given in (view, shared, writable):
+        assert not np.shares_memory(np.asarray(xp.asarray(given)), given)
+
+
 @pytest.mark.parametrize("kind", ["ctypes", "bytearray", "array", "interface"])
 def test_a_buffer_is_shared_if_that_was_asked_for(kind: str) -> None:
     source = buffers()[kind]

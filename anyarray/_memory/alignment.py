@@ -58,6 +58,15 @@ def as_writable(a: Any) -> Any:
     return view
 
 
+def is_constant(a: Any) -> bool:
+    """Whether nobody can write to the memory of an ndarray, as of a file mapped with `mmap_mode="r"` or of bytes."""
+    if a.flags.writeable or as_writable(a) is not a:
+        return False
+    while isinstance(a, np.ndarray):
+        a = a.base
+    return a is not None and not isinstance(a, memoryview)  # whose exporter may be written
+
+
 def allocated(
     allocate: Callable[[int, np.dtype[np.uint8]], Any], shape: int | tuple[int, ...], dtype: np.dtype[Any], size: int
 ) -> np.ndarray[Any, Any]:

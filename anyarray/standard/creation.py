@@ -125,9 +125,10 @@ def asarray(
 ) -> Array:
     """An Array from a sequence, any library's array, a scalar or a buffer.
 
-    Values of a nested sequence get the default dtype of their kind unless they have one. `copy=True` always
-    copies, `copy=False` shares memory or raises ValueError, `copy=None` copies memory that is writeable elsewhere. An
-    Array that needs no conversion is returned itself unless `copy=True`. An array of a framework stays on its device.
+    Values of a nested sequence get the default dtype of their kind unless they have one. `copy=True` always copies,
+    `copy=False` shares memory or raises ValueError, and `copy=None` copies memory that is writeable elsewhere, but not
+    that of a file mapped with `mmap_mode="r"`. An Array that needs no conversion is returned itself unless
+    `copy=True`. An array of a framework stays on its device.
     Raises TypeError for values that no Array can have (objects, strings, dates).
 
     >>> import anyarray as xp
@@ -149,6 +150,8 @@ def asarray(
                 _dispatch.require_dtype("asarray", "obj", home, obj)
             if obj.nbytes < _SMALL:
                 return wrap(obj.copy("K"), home)
+            if _is_constant(obj):
+                return _of_array(obj, None, None, None)
             if obj.flags.c_contiguous:
                 return wrap_aligned(alignment.copied(obj), home)
             return wrap_owned(home.exported(obj), home)
@@ -192,7 +195,7 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
         native = _shared(source, home) if copy is False else _dispatch.native_on(source, home, "asarray", explicit=True)
     elif copy and wanted in (None, source.dtype):
         native = (_dispatch.copied(source) if is_ours else wrap_owned(home.duplicate(source._native), home))._native
-    elif is_ours or copy is False or home.backend.is_immutable:
+    elif is_ours or copy is False or home.backend.is_immutable or _is_constant(source._native):
         native = source._native  # a write copies first
     else:
         return _converted(wrap_owned(home.duplicate(source._native), home), wanted, copy)
@@ -200,6 +203,10 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
     if not is_ours and home.backend is not source._home.backend:
         found._plain = False  # as `wrap_aligned` does
     return found
+
+
+def _is_constant(native: Any) -> bool:
+    return isinstance(native, np.ndarray) and alignment.is_constant(native)
 
 
 def _shared(source: Array, home: Home) -> Any:

@@ -105,6 +105,25 @@ is_in_order(PyArrayObject *array)
     return 1;
 }
 
+/* Whether nobody can write to the memory of an ndarray that is read-only. See `_memory.alignment.is_constant`. */
+static int
+is_constant(PyObject *native)
+{
+    while (native != NULL && PyArray_Check(native)) {
+        native = PyArray_BASE((PyArrayObject *)native);
+    }
+    if (native == NULL || PyMemoryView_Check(native)) {
+        return 0;
+    }
+    Py_buffer view;
+    if (PyObject_GetBuffer(native, &view, PyBUF_WRITABLE) == 0) {
+        PyBuffer_Release(&view);
+        return 0;
+    }
+    PyErr_Clear();
+    return 1;
+}
+
 /* What a recorded call reads in place of the ndarray of an Array: a new reference, or NULL without an exception if the
 call must run at once. */
 PyObject *
@@ -121,7 +140,10 @@ lasting(PyObject *native)
         PyObject *copy = PyArray_NewCopy(array, NPY_CORDER);
         return copy == NULL ? fall_back() : copy;
     }
-    PyObject *owner = is_writable(native) ? owner_of(native) : NULL;
+    if (!is_writable(native)) {
+        return is_constant(native) ? Py_NewRef(native) : NULL;
+    }
+    PyObject *owner = owner_of(native);
     return owner == NULL || is_exposed(native, owner) ? NULL : Py_NewRef(native);
 }
 
