@@ -22,7 +22,7 @@ from anyarray._memory.devices import DeviceMemory, free_memory, memory
 from anyarray._memory.transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
 from anyarray._registry.inventory import BackendInfo, backends
 from anyarray._registry.registry import Backend
-from anyarray.interop import from_native, portable, to_native
+from anyarray.interop import from_local, from_native, mesh, portable, to_native
 from anyarray.standard import namespace as _namespace
 from anyarray.standard.constants import *
 from anyarray.standard.creation import *
@@ -75,8 +75,8 @@ __array_api_version__ = "2025.12"
 __all__ = [
     "Array", "Backend", "BackendInfo", "Decision", "DeviceMemory", "Explanation", "OutOfMemoryWarning",
     "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__", "backend",
-    "backends", "calibrate", "device", "explain", "fft", "free_memory", "from_native", "fused", "grad", "jacobian",
-    "jit", "lib", "linalg", "memory", "no_transfers", "policy", "portable", "random", "set_default_backend",
+    "backends", "calibrate", "device", "explain", "fft", "free_memory", "from_local", "from_native", "fused", "grad", "jacobian",
+    "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "policy", "portable", "random", "set_default_backend",
     "stop_gradient", "to_native", "transfers", "value_and_grad", "vmap",
 ]  # fmt: skip
 __all__ += errors.__all__

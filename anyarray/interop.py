@@ -14,6 +14,7 @@ from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors, labelled, nested
 from anyarray._base.functions import check_is_function, is_async, name_of, wraps
 from anyarray._call import dispatch
+from anyarray._choice import choice
 from anyarray._memory import second_copies
 from anyarray._memory.views import guard
 from anyarray._registry import registry
@@ -23,7 +24,7 @@ from anyarray._registry.registry import Backend
 from anyarray.standard.creation import asarray, from_dlpack
 from anyarray.standard.data_types import result_type
 
-__all__ = ["from_native", "portable", "to_native"]
+__all__ = ["from_local", "from_native", "mesh", "portable", "to_native"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,6 +47,52 @@ def from_native(a: Native, /) -> Array:
     [0, 1, 2]
     """
     return _kept_from_writes(dispatch.as_array("from_native", "a", a), a)
+
+
+def mesh(library: str = "jax", /, **axes: int) -> Backend:
+    """The devices of all processes as one backend, arranged in a grid.
+
+    `axes` are the lengths of the grid by name; without any, all devices are on one axis. `library` is "jax", or one of
+    its kinds of device, as "jax-gpu". Axis `i` of a new array is split over axis `i` of the grid, if it divides evenly,
+    and replicated otherwise; that is a default and never changes a value. `x.to_device(mesh.split(1))` splits axis 1
+    over all devices.
+
+    Several processes make the same calls. Start them as JAX does, with `jax.distributed.initialize` before the first
+    Array. Reads (`to_numpy`, `tolist`, `float`) gather the values in every process; `repr` shows shape, dtype and
+    layout.
+
+    Raises DeviceNotFoundError if there are not as many devices, UnsupportedError for libraries without meshes.
+
+    >>> import anyarray as xp
+    >>> one = xp.mesh("jax", rows=1)
+    >>> with xp.backend(one):
+    ...     total = xp.sum(xp.ones((4, 2)))
+    >>> total.device, float(total)
+    (device("jax-mesh(rows=1)"), 8.0)
+    """
+    if not all(type(length) is int for length in axes.values()):
+        raise errors.ArgumentTypeError(f"mesh: lengths must be integers, not {axes}")
+    return registry.mesh(library, axes)
+
+
+def from_local(part: AnyArray, /, *, device: Backend | None = None) -> Array:
+    """An Array on a mesh, of which each process gives its part along the first axis.
+
+    `device` is the mesh, by default the chosen backend. All parts have the same shape, whose length divides by the
+    number of devices of a process; in one process, `part` is the whole. Raises ValueError if no mesh is chosen.
+
+    >>> import anyarray as xp
+    >>> import numpy as np
+    >>> xp.from_local(np.arange(3), device=xp.mesh("jax", rows=1)).shape
+    (3,)
+    """
+    home = choice.chosen_home(device).backend.placed
+    if home.backend.kind != "mesh":
+        raise errors.ArgumentValueError(
+            f"from_local: device must be a mesh, not {home.backend}. Choose one: with xp.backend(xp.mesh(...))"
+        )
+    host = dispatch.as_array("from_local", "part", part).to_numpy()
+    return dispatch.wrap(home.backend.hook("local_part")(host, home.backend.native_device), home)
 
 
 def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None) -> Native:

@@ -33,7 +33,7 @@ from anyarray._memory.views import View
 from anyarray._registry import home as _home
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
-from anyarray._registry.registry import Backend
+from anyarray._registry.registry import Backend, Split
 
 API_VERSIONS: Final = ("2021.12", "2022.12", "2023.12", "2024.12", "2025.12")
 """Versions of the standard that a caller may ask for; each contains the one before."""
@@ -202,6 +202,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         differentiates.
         """
         here = self._home
+        if type(device) is Split:
+            return _laid_out(self, device)
         try:
             read, lend, place, home = here.device_routes[device]
         except (KeyError, TypeError):
@@ -967,6 +969,16 @@ _ndarray: Final = np.ndarray
 _LARGE_KEY: Final = 1 << 14
 """Threshold in elements of a key, above which the backend's own `setitem` is faster than NumPy's."""
 _native_on: Final = dispatch.native_on
+
+
+def _laid_out(x: Array, split: Split) -> Array:
+    """The same values on a mesh, with one axis split over all its devices."""
+    home = split.backend.placed
+    axis = split.axis
+    if not -len(x.shape) <= axis < len(x.shape):
+        raise errors.AxisError(f"to_device: axis {axis} of the split is out of bounds for x of shape {x.shape}")
+    native = split.backend.hook("laid_out")(_native_on(x, home, "to_device", True), split.backend.native_device, axis)
+    return dispatch.wrap(native, home)
 _OPERATORS: Final = {
     "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ifloordiv__": "//", "__imod__": "%",
     "__ipow__": "**", "__iand__": "&", "__ior__": "|", "__ixor__": "^", "__ilshift__": "<<", "__irshift__": ">>",

@@ -17,7 +17,7 @@ def values_of(x: Any) -> str:
     """The values as NumPy prints them; the shape of a traced Array."""
     if isinstance(x._native, np.generic):
         return str(x._native)
-    return _text(x, prefix="")
+    return _layout(x) or _text(x, prefix="")
 
 
 def text_of(x: Any) -> str:
@@ -27,10 +27,19 @@ def text_of(x: Any) -> str:
     """
     if _is_stand_in(x):
         return f"Array({x._native!r}, device={x.device})"
+    if _layout(x):
+        return _layout(x)
     size = x.size
     shown = (size is not None and 0 < size <= _options()[0]) or x.shape == (0,) or x._home.is_traced(x._native)
     shape = "" if shown else f", shape={x.shape}"
     return f"Array({_text(x, prefix='Array(')}{shape}, dtype={x.dtype}, device={x.device})"
+
+
+def _layout(x: Any) -> str:
+    """The text of an array whose values are on several devices, from which only explicit reads gather them."""
+    backend = x._home.backend
+    layout = backend.hook("layout")(x._native) if backend.kind == "mesh" else None
+    return f"Array(shape={x.shape}, dtype={x.dtype}, device={backend}, layout={layout})" if layout else ""
 
 
 def _text(x: Any, prefix: str) -> str:

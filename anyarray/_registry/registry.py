@@ -13,11 +13,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import importlib
+import operator
+import re
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from types import ModuleType
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -172,7 +174,7 @@ class Backend:
         "native_device", "number", "placed", "read_in_place", "routes", "written",
     )  # fmt: skip
 
-    def __init__(self, loaded: _Loaded, kind: str, index: int) -> None:
+    def __init__(self, loaded: _Loaded, kind: str, index: int, mesh: Any = None) -> None:
         self._loaded = loaded
         self.library = loaded.library.name
         """The library's name, as "jax"."""
@@ -180,8 +182,8 @@ class Backend:
         """cpu, gpu or tpu."""
         self.index = index
         """The index among the devices of that kind, from 0."""
-        self.name = _name(loaded.library, kind, index)
-        self.native_device = loaded.devices[kind][index]
+        self.name = _name(loaded.library, kind, index) if mesh is None else f"{self.library}-{mesh}"
+        self.native_device = loaded.devices[kind][index] if mesh is None else mesh
         """The library's own object or name for the device."""
         self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
         """Whether the library's arrays are immutable."""
@@ -219,6 +221,15 @@ class Backend:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return backend_of_name, (self.name,)
+
+    def split(self, axis: int) -> Split:
+        """How an array lies on a mesh if its `axis` is split over all devices: `x.to_device(mesh.split(1))`.
+
+        An axis that cannot be split evenly is replicated.
+        """
+        if self.kind != "mesh":
+            raise errors.UnsupportedError(f"split: {self} is one device. Make a mesh: xp.mesh(...)")
+        return Split(self, operator.index(axis))
 
     def hook(self, name: str) -> Callable[..., Any]:
         """A hook of the contract, not scoped to the device."""
@@ -342,6 +353,9 @@ def backend_of_name(name: str) -> Backend:
     Raises BackendNotFoundError, BackendNotInstalledError or DeviceNotFoundError.
     """
     found = _backends.get(name)
+    if found is None and (parts := _MESH.fullmatch(name)):
+        axes = dict(pair.split("=") for pair in parts[2].replace(" ", "").split(",") if pair)
+        return mesh(parts[1], {axis: int(length) for axis, length in axes.items()}, parts[3] or "")
     if found is None:
         library, kind, index = parse(name)
         loaded = load(library)
@@ -360,6 +374,30 @@ def backend_of_name(name: str) -> Backend:
             found = _backends.setdefault(canonical, Backend(loaded, kind, index))
         _backends[name] = found
     return found
+
+
+_MESH: Final = re.compile(r"(\w+(?:-\w+)?)-mesh\(((?: ?\w+=\d+,?)*)\)(?:\[([\d, ]+)\])?")
+"""The name of a mesh: its library, axes, and the numbers of its devices if they are not the first ones."""
+
+
+def mesh(name: str, axes: Mapping[str, int], numbers: str = "") -> Backend:
+    """The backend of a mesh of a library's devices; see `interop.mesh`."""
+    library, kind, _ = parse(name)
+    loaded = load(library)
+    make = getattr(loaded.module, "mesh", None)
+    if make is None:
+        raise errors.UnsupportedError(f"mesh: {library.name} has no arrays over several devices. Use jax")
+    device = make(kind, axes, tuple(map(int, numbers.split(","))) if numbers else ())
+    if device not in loaded.backends:
+        loaded.backends[device] = _backend_on(loaded, device)
+    return loaded.backends[device]
+
+
+class Split(NamedTuple):
+    """A mesh, and the axis of an array that is split over all its devices."""
+
+    backend: Backend
+    axis: int
 
 
 def as_backend(device: Any) -> Backend:
@@ -440,6 +478,9 @@ def _backend_on(loaded: _Loaded, device: Any) -> Backend:
 
     None stands for an array that is committed to no device, and means the best device.
     """
+    if hasattr(device, "mesh"):
+        made = Backend(loaded, "mesh", 0, device)
+        return _backends.setdefault(made.name, made)
     for kind, row in loaded.devices.items():
         if device is None or device in row:
             return backend_of_name(_name(loaded.library, kind, 0 if device is None else row.index(device)))

@@ -28,6 +28,7 @@ from anyarray.backends.jax import _loading as _loading  # before anything else i
 # isort: split
 from anyarray.backends.jax._composition import *
 from anyarray.backends.jax._hooks import *
+from anyarray.backends.jax._mesh import *
 from anyarray.backends.jax._scope import *
 from anyarray.backends.jax._transforms import *
 from anyarray.backends.jax.creation import *

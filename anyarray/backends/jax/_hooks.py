@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from anyarray._memory import alignment
 from anyarray.backends import _carrier
+from anyarray.backends.jax import _mesh
 from anyarray.backends.jax._kernel import NATIVE, Native
 
 __all__ = [
@@ -40,11 +40,10 @@ def devices() -> dict[str, list[Any]]:
 
 
 def device_of(x: Native) -> Any:
-    """Device of `x`: the first if sharded, JAX's default for a tracer."""
+    """Device of `x`: the layout of its mesh if there are several, JAX's default for a tracer."""
     if isinstance(x, jax.core.Tracer):
         return _default_device()
-    found = x.devices()
-    return next(iter(found)) if len(found) == 1 else min(found, key=operator.attrgetter("id"))
+    return _mesh.layout_of(x) or next(iter(x.devices()))
 
 
 @functools.cache
@@ -78,6 +77,8 @@ def is_traced(x: Native) -> bool:
 
 def to_numpy(x: Native) -> np.ndarray[Any, Any]:
     """The values of `x`, read-only: a view on the CPU, else a copy."""
+    if not isinstance(x, jax.core.Tracer) and not x.is_fully_addressable:
+        return _mesh.gathered(x)
     if x.size > _LARGE:
         synchronize(x)
         if x.nbytes >= _carrier.LARGE and not isinstance(x, jax.core.Tracer) and len(x.devices()) == 1:
@@ -90,7 +91,8 @@ def to_numpy(x: Native) -> np.ndarray[Any, Any]:
 
 def _gpu(device: Any) -> int | None:
     """The number of a GPU on this machine; None for other devices."""
-    return int(device.local_hardware_id) if device.platform == "gpu" else None
+    is_gpu = device.platform == "gpu" and not isinstance(device, _mesh.Layout)
+    return int(device.local_hardware_id) if is_gpu else None
 
 
 read_in_place: Final = to_numpy
@@ -117,6 +119,9 @@ def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
 
 def lent(a: np.ndarray[Any, Any], device: Any) -> Native:
     """`a` on `device`, perhaps aliased: nothing may write to `a` any more."""
+    if isinstance(device, _mesh.Layout):
+        with jax.enable_x64(True):
+            return jax.device_put(a, device.sharding(a.shape))
     with jax.enable_x64(True), jax.default_device(device):
         if a.nbytes <= _SMALL and _is_frequent((a.shape, a.dtype)):
             return placed(jnp.asarray(a), device)
@@ -212,6 +217,10 @@ class EagerTensor:
 
 def to_device(x: Native, device: Any) -> Native:
     """`x` itself if it is on `device` already, else a copy there."""
+    if isinstance(device, _mesh.Layout):
+        return _mesh.laid_out(x, device)
+    if not isinstance(x, jax.core.Tracer) and not x.is_fully_addressable:
+        return lent(_mesh.gathered(x), device)
     # device_put to the same device returns a second array with the same buffer; donating either would delete both.
     if isinstance(x, jax.core.Tracer) or x.devices() != {device}:
         with jax.enable_x64(True):
@@ -225,7 +234,7 @@ def placed(x: Native, device: Any) -> Native:
     # raises where committed arrays on different devices are mixed. In a trace, the trace decides the device.
     if device is None or device == _default_device() or isinstance(x, jax.core.Tracer):
         return x
-    return jax.device_put(x, device)
+    return jax.device_put(x, device.sharding(x.shape) if isinstance(device, _mesh.Layout) else device)
 
 
 def scalar(value: bool | int | float | complex, dtype: Any, device: Any) -> Native:
@@ -276,7 +285,7 @@ def is_out_of_memory(error: BaseException) -> bool:
 
 def memory(device: Any) -> tuple[None, None, int | None]:
     """JAX says what it holds of an accelerator, not what others do."""
-    told = device.memory_stats() or {}
+    told = {} if isinstance(device, _mesh.Layout) else device.memory_stats() or {}
     return None, None, told.get("pool_bytes", told.get("bytes_in_use"))
 
 

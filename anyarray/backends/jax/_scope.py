@@ -12,6 +12,7 @@ import numpy as np
 
 from anyarray.backends.jax._hooks import device_of, devices, lent, to_numpy
 from anyarray.backends.jax._kernel import PADDED, Compiled, instead_of, made_of
+from anyarray.backends.jax._mesh import Layout, refuse_closure
 from anyarray.backends.jax._seldom import Meetings, Seldom, compiling, in_padded, is_in_host_memory
 
 __all__ = ["scoped"]
@@ -20,8 +21,9 @@ __all__ = ["scoped"]
 def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
     """`function`, run with 64 bits enabled and `device` as the default.
 
-    Both are set for this thread only.
+    Both are set for this thread only. A mesh is no default device: what is made there is laid out by `placed`.
     """
+    device = None if isinstance(device, Layout) else device
     try:
         # As `with jax.enable_x64(True)`, in a quarter of its time: these swap a thread-local value in C++. They are
         # not documented, hence the fallback below.
@@ -54,6 +56,9 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
                 except Seldom:
                     met = meetings_of(function)
             return instead(function, args, kwargs, function)
+        except RuntimeError as error:
+            refuse_closure(error)
+            raise
         finally:
             set_x64(outer_x64)
 

@@ -17,7 +17,7 @@ import numpy as np
 from jax import lax
 
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends.jax._hooks import device_of, lent
+from anyarray.backends.jax._hooks import device_of, lent, to_numpy
 from anyarray.backends.jax._host import in_host_memory, is_read_in_place, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
 from anyarray.backends.jax._scope import instead, meetings_of
@@ -74,7 +74,7 @@ def extremes(indices: Native) -> tuple[int, ...]:
     if isinstance(indices, jax.Array):
         if device_of(indices).platform != "cpu" or not indices.is_ready():
             return ()
-        indices = np.asarray(indices)
+        indices = to_numpy(indices)
     if not indices.size:
         return ()
     return int(np.minimum.reduce(indices, None)), int(np.maximum.reduce(indices, None))  # half the time of the methods
@@ -270,7 +270,7 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
         elif entry.dtype == bool:
             if entry.shape != shape[axis : axis + entry.ndim]:
                 raise IndexError(f"a mask of shape {entry.shape} does not fit axes {shape[axis : axis + entry.ndim]}")
-            mask = np.asarray(entry)
+            mask = _values(entry)
             if not mask.ndim:
                 added.append(axis + len(added))
             chosen = np.nonzero(mask) if mask.ndim else (np.zeros(int(mask), np.int64),)
@@ -388,10 +388,10 @@ def getitem(x: Native, key: Any) -> Native:
             and _is_rare((region, x.shape, x.dtype), math.prod(region.shape) * x.dtype.itemsize)
             and is_read_in_place(x)
         ):
-            return _lent_copy(np.asarray(x)[key], x)
+            return _lent_copy(to_numpy(x)[key], x)
         return _read(region, x, *starts)
     if any(map(_is_mask, entries)) and in_host_memory((x, *entries)):
-        return lent(on_numpy.getitem(np.asarray(x), _on_host(entries)), device_of(x))
+        return lent(on_numpy.getitem(to_numpy(x), _on_host(entries)), device_of(x))
     try:
         slots, added, arrays = _advanced(x.shape, entries)
     except jax.errors.TracerArrayConversionError as cause:
@@ -401,7 +401,7 @@ def getitem(x: Native, key: Any) -> Native:
         and is_read_in_place(x)
         and _are_readable(arrays)
     ):
-        return _lent_copy(np.asarray(x)[_on_host(entries)], x)
+        return _lent_copy(to_numpy(x)[_on_host(entries)], x)
     return _gather(slots, added, x, *arrays)
 
 
@@ -463,14 +463,18 @@ def _is_written_on_host(key: tuple[Any, ...], x: Native, value: Native) -> bool:
 def _written_on_host(x: Native, entries: tuple[Any, ...], value: Native) -> Native:
     """`x` with `value` at a key, by NumPy."""
     # A cast recompiles for every shape, of which there are many here.
-    written = np.asarray(value if value.dtype == x.dtype else converted(value, x.dtype))
-    return lent(on_numpy.setitem(np.array(x), _on_host(entries), written, True), device_of(x))
+    written = to_numpy(value if value.dtype == x.dtype else converted(value, x.dtype))
+    return lent(on_numpy.setitem(np.array(to_numpy(x)), _on_host(entries), written, True), device_of(x))
 
 
 def _on_host(entries: tuple[Any, ...]) -> Any:
     """The key of these entries, for NumPy."""
-    key = tuple(np.asarray(entry) if _is_array(entry) else entry for entry in entries)
+    key = tuple(_values(entry) if _is_array(entry) else entry for entry in entries)
     return key[0] if len(key) == 1 else key
+
+
+def _values(entry: Any) -> np.ndarray[Any, Any]:
+    return to_numpy(entry) if isinstance(entry, jax.Array) else np.asarray(entry)
 
 
 def _only_mask(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[Native | None, int]:
