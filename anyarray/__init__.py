@@ -75,9 +75,9 @@ __array_api_version__ = "2025.12"
 __all__ = [
     "Array", "Backend", "BackendInfo", "Decision", "DeviceMemory", "Explanation", "OutOfMemoryWarning",
     "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__", "backend",
-    "backends", "calibrate", "device", "explain", "fft", "free_memory", "from_local", "from_native", "fused", "grad", "jacobian",
-    "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "policy", "portable", "random", "set_default_backend",
-    "stop_gradient", "to_native", "transfers", "value_and_grad", "vmap",
+    "backends", "calibrate", "device", "explain", "fft", "free_memory", "from_local", "from_native", "fused", "grad",
+    "jacobian", "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "policy", "portable", "random",
+    "set_default_backend", "stop_gradient", "to_native", "transfers", "value_and_grad", "vmap",
 ]  # fmt: skip
 __all__ += errors.__all__
 __all__ += _namespace.__all__

@@ -194,7 +194,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
             raise errors.ArgumentValueError(f"mT: x must have at least 2 axes, not {ndim}")
         return _permuted(self, (1, 0) if ndim == 2 else (*range(ndim - 2), ndim - 1, ndim - 2))
 
-    def to_device(self, device: Backend | str, /, *, stream: Any = None) -> Array:
+    def to_device(self, device: Backend | Split | str, /, *, stream: Any = None) -> Array:
         """The same values on another backend, placed there.
 
         Gives `self` if it is placed there already. `device` is a device or its name. `stream` is accepted for the
@@ -979,6 +979,8 @@ def _laid_out(x: Array, split: Split) -> Array:
         raise errors.AxisError(f"to_device: axis {axis} of the split is out of bounds for x of shape {x.shape}")
     native = split.backend.hook("laid_out")(_native_on(x, home, "to_device", True), split.backend.native_device, axis)
     return dispatch.wrap(native, home)
+
+
 _OPERATORS: Final = {
     "__iadd__": "+", "__isub__": "-", "__imul__": "*", "__itruediv__": "/", "__ifloordiv__": "//", "__imod__": "%",
     "__ipow__": "**", "__iand__": "&", "__ior__": "|", "__ixor__": "^", "__ilshift__": "<<", "__irshift__": ">>",

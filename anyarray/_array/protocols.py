@@ -372,7 +372,7 @@ CPU: Final = (1, 0)
 
 def dlpack_device(native: Native, home: Home) -> tuple[int, int]:
     """DLPack's device type and index."""
-    if home.backend.kind == "cpu":
+    if home.backend.kind in ("cpu", "mesh"):  # an array on a mesh is exported as a copy
         return CPU
     kind, index = native.__dlpack_device__()
     return int(kind), int(index)
@@ -392,11 +392,11 @@ def dlpack(
     """
     transfer.refuse_differentiated(native, home.backend, "be exported")
     wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))
-    if wanted in (None, dlpack_device(native, home)) and home.backend.kind != "cpu":
+    if wanted in (None, dlpack_device(native, home)) and home.backend.kind not in ("cpu", "mesh"):
         return (native if copy is False else home.exported(native)).__dlpack__(stream=stream)
     if wanted not in (None, CPU):
         raise BufferError(f"__dlpack__: dl_device must be this Array's own or the host {CPU}, not {wanted}")
-    if wanted == CPU and copy is False and home.backend.kind != "cpu":
+    if copy is False and (home.backend.kind == "mesh" or (wanted == CPU and home.backend.kind != "cpu")):
         raise BufferError(f"__dlpack__: an Array on {home.backend} cannot be shared with the host without a copy")
     if home.backend.library != "numpy" and home.dtype(native).name == "bfloat16":  # which NumPy's exporter refuses
         if copy is False and not home.backend.is_immutable:

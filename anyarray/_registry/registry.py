@@ -307,13 +307,18 @@ def _name(library: Library, kind: str, index: int) -> str:
     return f"{stem}:{index}" if index else stem
 
 
+_MESH: Final = re.compile(r"(\w+(?:-\w+)?)-mesh\(((?: ?\w+=\d+,?)*)\)(?:\[([\d, ]+)\])?")
+"""The name of a mesh: its library, axes, and the numbers of its devices if they are not the first ones."""
+
+
 def parse(name: str) -> tuple[Library, str | None, int]:
     """Library, kind and index that a name means; imports nothing.
 
     The kind is None for the best device. Raises BackendNotFoundError, which suggests a similar name.
     """
     known = LIBRARIES
-    stem, _, index = name.partition(":")
+    mesh = _MESH.fullmatch(name)
+    stem, _, index = (mesh[1] if mesh else name).partition(":")
     if stem.partition("-")[0] not in {*known, *ALIASES}:
         known = libraries()
     for library, kind in _splits(stem):
@@ -376,10 +381,6 @@ def backend_of_name(name: str) -> Backend:
     return found
 
 
-_MESH: Final = re.compile(r"(\w+(?:-\w+)?)-mesh\(((?: ?\w+=\d+,?)*)\)(?:\[([\d, ]+)\])?")
-"""The name of a mesh: its library, axes, and the numbers of its devices if they are not the first ones."""
-
-
 def mesh(name: str, axes: Mapping[str, int], numbers: str = "") -> Backend:
     """The backend of a mesh of a library's devices; see `interop.mesh`."""
     library, kind, _ = parse(name)
@@ -417,8 +418,9 @@ def loaded_libraries() -> list[_Loaded]:
 
 
 def loaded_backends() -> list[Backend]:
-    """One backend for each device of each loaded library."""
-    return [
+    """One backend for each device of each loaded library, and those of meshes."""
+    meshes = [one for one in list(_backends.values()) if one.kind == "mesh"]
+    return list(dict.fromkeys(meshes)) + [
         backend_of_name(_name(one.library, kind, index))
         for one in list(_loaded.values())
         for kind, row in one.devices.items()

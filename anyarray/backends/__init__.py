@@ -162,6 +162,18 @@ Calls that run later
     `result_dtype(function, *xs)`
         the library's dtype of what a native function returns for 0-d arrays; by default it is called
 
+Arrays over several devices
+    `mesh(kind, axes, numbers=())`
+        a native device for a grid of devices of a kind, with lengths by name: an object with an attribute `mesh`, whose
+        text says its axes. `device_of` gives it for arrays there, and `device=` may be it. No default: without it
+        there are no meshes
+    `laid_out(x, device, axis)`
+        `x` with one axis split over all devices of a mesh
+    `layout(x)`
+        how each axis of `x` is split, as a tuple; None if each device has all values
+    `local_part(a, device)`
+        an array of which each process gives its part along the first axis, an ndarray
+
 What its errors mean
     `is_leak(error)`
         whether it is the library's error for a leaked tracer

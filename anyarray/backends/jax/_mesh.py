@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import jax
 import numpy as np
@@ -17,7 +17,7 @@ from anyarray._base import errors
 
 __all__ = ["Layout", "laid_out", "layout", "layout_of", "local_part", "mesh"]
 
-Native = jax.Array
+Native: TypeAlias = jax.Array
 
 
 class Layout:
