@@ -295,6 +295,6 @@ def adopt(kind: type, unwrap: Callable[[Any], Native], wrap: Callable[[Native], 
     jax.tree_util.register_pytree_with_keys(
         kind,
         lambda instance: (((key, unwrap(instance)),), None),
-        lambda _, leaves: wrap(leaves[0]),
+        lambda _, leaves: wrap(leaves[0]),  # type: ignore[index, unused-ignore]
         lambda instance: ((unwrap(instance),), None),
     )

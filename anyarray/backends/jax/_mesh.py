@@ -53,7 +53,7 @@ class Layout:
             count = math.prod(self.mesh.shape[name] for name in ([part] if isinstance(part, str) else part or ()))
             if not length or length % count:
                 parts[i] = None
-        return NamedSharding(self.mesh, PartitionSpec(*parts))
+        return NamedSharding(self.mesh, PartitionSpec(*parts))  # type: ignore[no-untyped-call, unused-ignore]
 
 
 _layouts: Final[dict[Mesh, Layout]] = {}
@@ -114,7 +114,8 @@ def laid_out(x: Native, layout: Layout, axis: int | None = None) -> Native:
 
 def local_part(a: np.ndarray[Any, Any], layout: Layout) -> Native:
     """An array of which each process has its part along the first axis."""
-    sharding = NamedSharding(layout.mesh, PartitionSpec(layout.mesh.axis_names))
+    whole = PartitionSpec(layout.mesh.axis_names)  # type: ignore[no-untyped-call, unused-ignore]
+    sharding = NamedSharding(layout.mesh, whole)
     with jax.enable_x64(True):
         return jax.make_array_from_process_local_data(sharding, a)
 
