@@ -36,7 +36,10 @@ def text_of(x: Any) -> str:
 
 
 def _layout(x: Any) -> str:
-    """The text of an array whose values are on several devices, from which only explicit reads gather them."""
+    """The text of an array on several devices, or an empty one.
+
+    Only explicit reads gather its values.
+    """
     backend = x._home.backend
     layout = backend.hook("layout")(x._native) if backend.kind == "mesh" else None
     return f"Array(shape={x.shape}, dtype={x.dtype}, device={backend}, layout={layout})" if layout else ""

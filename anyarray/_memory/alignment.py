@@ -59,7 +59,10 @@ def as_writable(a: Any) -> Any:
 
 
 def is_constant(a: Any) -> bool:
-    """Whether nobody can write to the memory of an ndarray, as of a file mapped with `mmap_mode="r"` or of bytes."""
+    """Whether nobody can write to the memory of an ndarray.
+
+    That is a file mapped with `mmap_mode="r"`, or bytes.
+    """
     if a.flags.writeable or as_writable(a) is not a:
         return False
     while isinstance(a, np.ndarray):

@@ -42,6 +42,8 @@ def memory() -> list[DeviceMemory]:
     """
     rows: dict[str, DeviceMemory] = {}
     for backend in registry.loaded_backends():
+        if backend.kind == "mesh":
+            continue  # its devices come by themselves
         device = backend.kind if backend.kind == "cpu" else f"{backend.kind}:{backend.index}"
         total, free, held = backend.hook("memory")(backend.native_device)
         row = rows.get(device, DeviceMemory(device, None, None, {}))

@@ -223,8 +223,9 @@ class Backend:
         return backend_of_name, (self.name,)
 
     def split(self, axis: int) -> Split:
-        """How an array lies on a mesh if its `axis` is split over all devices: `x.to_device(mesh.split(1))`.
+        """A layout for `to_device`, with `axis` split over all devices of a mesh.
 
+        `x.to_device(mesh.split(1))` lays a matrix out by columns.
         An axis that cannot be split evenly is replicated.
         """
         if self.kind != "mesh":
@@ -418,7 +419,7 @@ def loaded_libraries() -> list[_Loaded]:
 
 
 def loaded_backends() -> list[Backend]:
-    """One backend for each device of each loaded library, and those of meshes."""
+    """Those of meshes, and one for each device of each loaded library."""
     meshes = [one for one in list(_backends.values()) if one.kind == "mesh"]
     return list(dict.fromkeys(meshes)) + [
         backend_of_name(_name(one.library, kind, index))

@@ -1,4 +1,4 @@
-"""Run by test_mesh twice, as two processes of four devices of JAX each: RANK PORT."""
+"""Run by test_mesh twice, as two processes with four devices each."""
 
 from __future__ import annotations
 

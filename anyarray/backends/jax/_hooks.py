@@ -40,7 +40,7 @@ def devices() -> dict[str, list[Any]]:
 
 
 def device_of(x: Native) -> Any:
-    """Device of `x`: the layout of its mesh if there are several, JAX's default for a tracer."""
+    """Device of `x`, or the layout of its mesh; JAX's default for a tracer."""
     if isinstance(x, jax.core.Tracer):
         return _default_device()
     return _mesh.layout_of(x) or next(iter(x.devices()))

@@ -1,6 +1,6 @@
-"""Arrays over several devices: a mesh is a native device, with a rule for how new arrays are laid out on it.
+"""Arrays over several devices, which are one native device.
 
-The layout is a default and never changes a value: XLA decides how results are laid out.
+A mesh has a rule for how new arrays are laid out on it. The layout is a default and never changes a value: XLA decides how results are laid out.
 """
 
 from __future__ import annotations
@@ -84,7 +84,10 @@ def layout_of(x: Native) -> Layout | None:
 
 
 def mesh(kind: str | None, axes: Mapping[str, int], ids: tuple[int, ...] = ()) -> Layout:
-    """The layout of a new mesh: `axes` are lengths by name; without any, all devices are on one axis."""
+    """The layout of a new mesh.
+
+    `axes` are lengths by name; without any, all devices are on one axis. `ids` are those of the devices.
+    """
     devices = jax.devices(kind)
     axes = axes or {"devices": len(devices)}
     count = math.prod(axes.values())
@@ -100,7 +103,7 @@ def mesh(kind: str | None, axes: Mapping[str, int], ids: tuple[int, ...] = ()) -
 
 
 def laid_out(x: Native, layout: Layout, axis: int | None = None) -> Native:
-    """An array on the devices of a layout, or with `axis` split over all of them."""
+    """An array on the devices of a layout, with `axis` split over all of them."""
     if isinstance(x, jax.core.Tracer):
         return x
     wanted = layout if axis is None else Layout(layout.mesh, axis)
@@ -121,7 +124,10 @@ def local_part(a: np.ndarray[Any, Any], layout: Layout) -> Native:
 
 
 def layout(x: Native) -> tuple[Any, ...] | None:
-    """The axis of the mesh over which each axis of an array is split; None if each device has all values."""
+    """The axis of the mesh over which each axis of an array is split.
+
+    None if each device has all values.
+    """
     if isinstance(x, jax.core.Tracer) or x.is_fully_replicated:
         return None
     spec = tuple(x.sharding.spec) if isinstance(x.sharding, NamedSharding) else ("unknown",)
@@ -129,7 +135,7 @@ def layout(x: Native) -> tuple[Any, ...] | None:
 
 
 def refuse_closure(error: RuntimeError) -> None:
-    """Raise our error for a compiled function that reads an array over several processes."""
+    """Raise our error for a function that closes over a distributed array."""
     if "spans non-addressable" in str(error):
         raise errors.UnsupportedError(
             "jit: the function reads an Array over several processes that is none of its arguments. Pass it as one"
