@@ -78,8 +78,9 @@ def mesh(library: str = "jax", /, **axes: int) -> Backend:
 def from_local(part: AnyArray, /, *, device: Backend | None = None) -> Array:
     """An Array on a mesh, of the parts that the processes have.
 
-    Each process gives its part along the first axis. `device` is the mesh, by default the chosen backend. All parts have the same shape, whose length divides by the
-    number of devices of a process; in one process, `part` is the whole. Raises ValueError if no mesh is chosen.
+    Each process gives its part along the first axis. `device` is the mesh, by default the chosen backend. All parts
+    have the same shape, whose length divides by the number of devices of a process; in one process, `part` is the
+    whole. Raises ValueError if no mesh is chosen.
 
     >>> import anyarray as xp
     >>> import numpy as np

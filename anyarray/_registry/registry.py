@@ -223,7 +223,7 @@ class Backend:
         return backend_of_name, (self.name,)
 
     def split(self, axis: int) -> Split:
-        """A layout for `to_device`, with `axis` split over all devices of a mesh.
+        """A layout for `to_device`: `axis` is split over all devices.
 
         `x.to_device(mesh.split(1))` lays a matrix out by columns.
         An axis that cannot be split evenly is replicated.

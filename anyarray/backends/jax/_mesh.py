@@ -1,6 +1,7 @@
 """Arrays over several devices, which are one native device.
 
-A mesh has a rule for how new arrays are laid out on it. The layout is a default and never changes a value: XLA decides how results are laid out.
+A mesh has a rule for how new arrays are laid out on it. The layout is a default and never changes a value: XLA decides
+how results are laid out.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def mesh(kind: str | None, axes: Mapping[str, int], ids: tuple[int, ...] = ()) -
 
 
 def laid_out(x: Native, layout: Layout, axis: int | None = None) -> Native:
-    """An array on the devices of a layout, with `axis` split over all of them."""
+    """An array on the devices of a layout, `axis` split over all."""
     if isinstance(x, jax.core.Tracer):
         return x
     wanted = layout if axis is None else Layout(layout.mesh, axis)
