@@ -1,8 +1,8 @@
 """The source text of the bodies that `@dispatch` generates from declarations.
 
 The fast path is for the common call: Arrays that all live where the call runs. It unwraps, calls the native function,
-wraps. Everything else goes to `slow`, the slow path: `dispatch.call` or, for an operator, `dispatch.operate` or what
-`dispatch._OPERATOR_SLOW_PATHS` has for it. The globals of the text are `dispatch.body_globals`.
+wraps. Everything else goes to `slow`, the slow path: `slow_path.call` or, for an operator, `operators.operate` or what
+`operators.SLOW_PATHS` has for it. The globals of the text are `wrapping.body_globals`.
 """
 
 from __future__ import annotations

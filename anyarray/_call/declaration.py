@@ -22,9 +22,9 @@ The decorators' options are
               `_choice.cost.classify`
     alike     a function of the same cost class that takes as long, so that this one is not measured
     timed     the inputs with which it is measured, if they do not follow from the parameters: `TIMED`
-    fit       how shapes must fit: `diagnosis.FITS`; default "broadcast" if a parameter may be a weak scalar, else "any"
-    batch     its batching rule: `batching.RULES`; default "elementwise" if shapes broadcast or the cost class is an
-              elementwise one, else none
+    fit       how shapes must fit: `fits.FITS`; default "broadcast" if a parameter may be a weak scalar, else "any"
+    batch     its batching rule: `batching_rules.RULES`; default "elementwise" if shapes broadcast or the cost class is
+              an elementwise one, else none
     promotion the dtype to which its arrays are promoted: `_base.dtypes.PROMOTIONS`; default "floats" for elementwise
               floating-point functions, "wide floats" for other floating-point functions, else "common"
     scalars   how it treats weak scalars: `SCALARS_ARE`
@@ -38,7 +38,10 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final, Literal, TypeVar, overload
 
 from anyarray._base import dtypes
-from anyarray._call import batching, diagnosis
+from anyarray._call import diagnosis
+from anyarray._call.batching import rule_of
+from anyarray._call.batching_rules import RULES
+from anyarray._call.fits import FITS
 from anyarray._choice import cost
 from anyarray._memory import views
 from anyarray._registry import home
@@ -116,7 +119,7 @@ class Parameter:
         self.choices = diagnosis.literal_values(self.annotation) if self.annotation.startswith("Literal") else []
         """The strings that it may be, in quotes."""
         self.is_read = self.is_integral or self.is_flag or self.is_number or bool(self.choices)
-        """Whether `dispatch.convert_argument` checks and converts it."""
+        """Whether `arguments.convert_argument` checks and converts it."""
         # Such as the condition of `where` and the sorter of `searchsorted`, which take no part in promotion.
         self.is_condition = self.role is ARRAY and (words == "boolean" or (words == "integer" and self.is_optional))
 
@@ -164,10 +167,10 @@ class Declaration:
         self.alike = words.pop("alike", "")
         self.timed = self._word("timed", words, TIMED)
         is_for_scalars = any(p.role is WEAK for p in self.parameters)
-        self.fit = diagnosis.FITS[self._word("fit", words, diagnosis.FITS, "broadcast" if is_for_scalars else "any")]
+        self.fit = FITS[self._word("fit", words, FITS, "broadcast" if is_for_scalars else "any")]
         """The rule by which shapes and axes must fit."""
         is_elementwise = self.fit.broadcasts or (row is not None and row.is_elementwise)
-        self.batch = self._word("batch", words, batching.RULES, "elementwise" if is_elementwise else "")
+        self.batch = self._word("batch", words, RULES, "elementwise" if is_elementwise else "")
         operands = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_condition]
         is_floating = bool(operands) and operands[0].words in ("floating-point", "real floating-point")
         usual = ("floats" if self.batch == "elementwise" else "wide floats") if is_floating else "common"
@@ -235,7 +238,7 @@ class Declaration:
     @property
     def multiplies(self) -> bool:
         """Whether it is a matrix product."""
-        return self.fit is diagnosis.FITS["product"]
+        return self.fit is FITS["product"]
 
     def mirrored(self) -> Declaration:
         """The same declaration with the operands swapped."""
@@ -251,7 +254,7 @@ class Declaration:
         if self.cost:
             cost.classify(self.name, self.cost)
         if self.batch:
-            batching.rule_of[self.name] = batching.RULES[self.batch]
+            rule_of[self.name] = RULES[self.batch]
 
     def set_body(self, body: Callable[..., Any]) -> None:
         """Set the body, after the last change of the parameters."""

@@ -18,7 +18,8 @@ import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import errors
-from anyarray._call.dispatch import decides, unknown_length
+from anyarray._call.arguments import unknown_length
+from anyarray._call.operators import decides
 from anyarray.numpy import _options, _ufuncs
 from anyarray.numpy._entrance import (
     NUMBERS,

@@ -19,7 +19,7 @@ import numpy as np
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
 from anyarray._call import compiled
-from anyarray._call.dispatch import decides
+from anyarray._call.operators import decides
 from anyarray.numpy import _options
 from anyarray.numpy._itself import values_of
 from anyarray.numpy._signatures import signature_of

@@ -12,7 +12,7 @@ import anyarray as xp
 from anyarray._array.array import Array
 from anyarray._base import sizes
 from anyarray._base.other_names import ALIASES
-from anyarray._call.dispatch import decides
+from anyarray._call.operators import decides
 from anyarray.numpy._entrance import (
     NUMBERS,
     as_array,
