@@ -84,7 +84,7 @@ def compiled_call(
         "join" if is_joining else "inplace" if is_inplace else "function",
         body=body,
         result_class=None if declaration.result == "Array" else declaration.result_class,
-        parameters=tuple([_row(p, at, written, function) for at, p in enumerate(written)]),
+        parameters=_rows(written, function),
         order=tuple([written.index(p) for p in declaration.parameters]),
         keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
         positional=_positional(written, function),
@@ -152,33 +152,46 @@ def of_theirs(
 
 def _made(function: F, name: str, kind: str, **said: Any) -> F:
     call = speedups.Call(function, name, machine.limit_of(name), kind, **said)
-    # `__wrapped__` is an attribute of its class: the body. From Python 3.14 on `__annotate__` is in the place of
-    # `__annotations__`, which a function makes of it, and a call does not.
-    for attribute in {*functools.WRAPPER_ASSIGNMENTS, "__annotations__"}:
+    for attribute in _COPIED:
         setattr(call, attribute, getattr(function, attribute))
     return call  # type: ignore[no-any-return]  # it is called as `function` is
 
 
-def _row(
-    p: Parameter, at: int, written: list[Parameter], function: Callable[..., Any]
-) -> tuple[str, tuple[Any, ...], tuple[str, ...], int, int, int]:
-    """What a compiled call knows of a parameter."""
+# `__wrapped__` is an attribute of the class: the body. From Python 3.14 on `__annotate__` is in the place of
+# `__annotations__`, which a function makes of it, and a call does not.
+_COPIED: Final = frozenset({*functools.WRAPPER_ASSIGNMENTS, "__annotations__"})
+
+
+def _rows(written: Sequence[Parameter], function: Callable[..., Any]) -> tuple[tuple[Any, ...], ...]:
+    """What a compiled call knows of each parameter.
+
+    That is its name if it may be given by name, a tuple of its default or an empty one, the strings that it may be, its
+    role, what it takes that is no array, and the index of the array beside which a scalar gets its dtype.
+    """
+    defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+    code = function.__code__
+    usual = {**dict(zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults, strict=False)), **named}
     roles = {ARRAY: speedups.ARRAY, WEAK: speedups.WEAK, SEQUENCE: speedups.SEQUENCE}
-    others = [i for i, one in enumerate(written) if one.role in (ARRAY, WEAK) and not (one is p or one.is_condition)]
-    defaults, keywords = function.__defaults__ or (), function.__kwdefaults__ or {}
-    since = sum(not one.is_keyword for one in written) - len(defaults)
-    usual: tuple[Any, ...] = ()
-    if p.is_keyword:
-        usual = (keywords[p.name],) if p.name in keywords else ()
-    elif at >= since:
-        usual = (defaults[at - since],)
-    name = "" if at < function.__code__.co_posonlyargcount else p.name
-    words = tuple([ast.literal_eval(word) for word in p.choices])
-    return name, usual, words, roles.get(p.role, speedups.PLAIN), _taken(p), (others or [0])[0]
+    operands = [at for at, p in enumerate(written) if p.role in (ARRAY, WEAK) and not p.is_condition]
+    return tuple(
+        [
+            (
+                "" if at < code.co_posonlyargcount else p.name,
+                (usual[p.name],) if p.name in usual else (),
+                tuple(map(ast.literal_eval, p.choices)),
+                roles.get(p.role, speedups.PLAIN),
+                _taken(p),
+                next((other for other in operands if other != at), 0),
+            )
+            for at, p in enumerate(written)
+        ]
+    )
 
 
 def _positional(written: Sequence[Parameter], function: Callable[..., Any]) -> int:
     """How many parameters come by position, in the order written."""
+    if not any(p.is_keyword for p in written):
+        return len(written)
     options = iter(by_position.options_of(function))
     return sum(1 for _ in itertools.takewhile(lambda p: not p.is_keyword or p.name == next(options, None), written))
 
