@@ -28,28 +28,30 @@ _SHARED: Final = ("fill", "fill_like", "transpose")
 
 
 def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> None:
-    """Tell the C code what it has to know of the package, once.
+    """Pass the C code the objects of the package that it reads, once.
 
-    From higher floors come the class Array, our functions by NumPy's ufunc, and classes of what may be their operands.
+    `_speedups/core/config.h` lists them. From higher layers come the class Array, our functions by NumPy's ufunc, and
+    classes of what may be their operands.
     """
     if speedups is None:
         return
     postponing.register(array)
     speedups.configure(
-        array=array, home=home.Home, backend=registry.Backend, choice=choice.Choice, limit=machine.Limit,
-        dtype=dtypes.DType, choice_variable=choice.context_variable, by_cost=choice.BY_COST,
+        array_type=array, home_type=home.Home, backend_type=registry.Backend, choice_type=choice.Choice,
+        limit_type=machine.Limit, dtype_type=dtypes.DType, reordered_type=views.Reordered,
+        postponed_type=postponing.Postponed,
+        choice_variable=choice.context_variable, by_cost=choice.BY_COST,
         numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
         second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
         unadopted=registry.unadopted, are_absent=registry.are_absent,
-        lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
-        loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn,
-        ran=chains.ran, moved=moves.moved, skipped_files=callers.SKIPPED_FILES,
-        postponed=postponing.Postponed, put_off=postponing.put_off, put_off_inplace=postponing.put_off_inplace,
+        lendable=second_copies.LENDABLE, accounts=accounts.by_memory,
+        read_only_view=views.READ_ONLY, keep_order=views.keep_order, skipped_files=callers.SKIPPED_FILES,
+        loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn, ran=chains.ran,
+        moved=moves.moved, put_off=postponing.put_off, put_off_inplace=postponing.put_off_inplace,
         value_of=postponing.value_of, compute_readers=postponing.compute_readers, leaves=postponing.leaves,
         error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
-        reordered=views.Reordered, keep_order=views.keep_order,
     )  # fmt: skip
     speedups.record_from(machine.RECORDED)
 
@@ -196,6 +198,7 @@ def _positional(written: Sequence[Parameter], function: Callable[..., Any]) -> i
     return sum(1 for _ in itertools.takewhile(lambda p: not p.is_keyword or p.name == next(options, None), written))
 
 
+@functools.cache
 def _taken(p: Parameter) -> Any:
     """What a parameter takes that is no array, as flags."""
     if p.role is PLAIN and not p.is_read:
