@@ -998,7 +998,7 @@ for _method, _kind in (
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _method in methods.OF_NDARRAY.split():
-    setattr(Array, _method, compiled.of_theirs(getattr(Array, _method), sizes.CHECKED.get(_method)))
+    setattr(Array, _method, compiled.with_numpy_function(getattr(Array, _method), sizes.CHECKED.get(_method)))
 for _attribute, _kind in (
     ("T", "transpose"), ("mT", "transpose"), ("shape", "shape"), ("ndim", "ndim"), ("size", "size"), ("dtype", "dtype"),
 ):  # fmt: skip

@@ -137,19 +137,20 @@ class _Called:
 Called: Any = getattr(speedups, "Called", _Called)
 
 
-def of_theirs(
-    function: F, theirs: Callable[..., Any] | None, ours: Callable[..., Any] | None = None, variant: str = "f"
+def with_numpy_function(
+    function: F, numpy_function: Callable[..., Any] | None, ours: Callable[..., Any] | None = None, variant: str = "f"
 ) -> F:
     """A call that NumPy's own function computes of few elements in NumPy.
 
     `function` takes all other arguments, and gives the same there. A compiled function of ours that takes the same
-    arguments comes first. Without `theirs` the call is one of ndarray's method of that name. `variant` is "d" if
-    numbers are drawn, which stay numbers, "l" if ours takes lists alone, "o" if ours alone is called, and "u" for a
+    arguments comes first. Without `numpy_function` the call is one of ndarray's method of that name. `variant` is "d"
+    if numbers are drawn, which stay numbers, "l" if ours takes lists alone, "o" if ours alone is called, and "u" for a
     ufunc.
     """
     if speedups is None:
         return function
-    return _made(function, function.__name__, "theirs", theirs=theirs, ours=ours, variant=variant)
+    name = function.__name__
+    return _made(function, name, "numpy_function", numpy_function=numpy_function, ours=ours, variant=variant)
 
 
 def _made(function: F, name: str, kind: str, **said: Any) -> F:

@@ -22,8 +22,8 @@ from anyarray._call.operators import decides
 from anyarray._call.placement import home_of_array
 from anyarray._call.wrapping import wrap
 from anyarray.extensions import histograms as counted
-from anyarray.numpy._entrance import NUMBERS, as_array, at_once, brought, in_numpy
 from anyarray.numpy._itself import values_of
+from anyarray.numpy._wrapper import NUMBERS, as_array, at_once, brought, in_numpy
 from anyarray.standard import namespace as xp
 
 _SCALARS: Final = frozenset({bool, int, float, complex})

@@ -39,7 +39,7 @@ top of each file:
     creation        zeros and the like, arange
     conversion      asarray, astype, copy
     attributes      x.shape and the like, len
-    theirs          NumPy's own functions */
+    numpy_function  NumPy's own functions */
 
 #define IMPORTS_NUMPY
 #include "numpy_api.h"
@@ -60,7 +60,7 @@ top of each file:
 #include "recording.h"
 #include "scans.h"
 #include "sums.h"
-#include "theirs.h"
+#include "numpy_function.h"
 
 /* wrapped(natives, home): a tuple of the Arrays of native arrays. */
 static PyObject *

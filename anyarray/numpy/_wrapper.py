@@ -1,6 +1,6 @@
 """A function of the namespace, called as NumPy's of that name is.
 
-An entrance takes what NumPy's function takes, by position or by name, lists and numbers in the place of arrays
+An wrapper takes what NumPy's function takes, by position or by name, lists and numbers in the place of arrays
 included, and calls ours. Where both mean the same, that is all: the common call costs a look at the classes of its
 arguments. An option that ours lacks is served by the rule for it in `_options`, whatever the function. Numbers alone
 are NumPy's own affair: they give a number. So is what no other library has: arrays of text, dates, objects and records
@@ -65,7 +65,7 @@ class Plan(NamedTuple):
     defaults: Mapping[str, Any]
 
 
-def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+def wrapper(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
     """A function that is called as `theirs`, NumPy's, and computes `ours`.
 
     Arrays at the places that both have in common are passed on as they are; `call` takes everything else.
@@ -118,9 +118,9 @@ def at_once(
 ) -> Callable[..., Any]:
     """A function that NumPy's computes where it would run in NumPy.
 
-    See `compiled.of_theirs`.
+    See `compiled.with_numpy_function`.
     """
-    called = compiled.of_theirs(function, theirs, ours, variant)
+    called = compiled.with_numpy_function(function, theirs, ours, variant)
     if called is not function and hasattr(function, "__signature__"):
         called.__signature__ = function.__signature__  # type: ignore[attr-defined]  # it has attributes
     return called
