@@ -18,6 +18,7 @@ top of each file:
     call            the class Call, and the names of the fast paths
     arguments       arguments bound to parameters
     functions       functions of arrays, operators
+    scalar_operators  operators of scalars
     shortcuts       what gives the same as a native function
     loops           inner loops of ufuncs
     quotients       ufuncs of quotients of floats

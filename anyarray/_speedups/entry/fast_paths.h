@@ -5,9 +5,6 @@
 
 #include "call.h"
 
-/* An operator of scalars alone, before all else: functions.c. */
-PyObject *operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs);
-
 /* functions.c */
 FastPath fast_function, call_at_once;   /* `_call.body.source` */
 FastPath fast_join;                     /* `_call.body._unwrap_sequence` */
