@@ -10,11 +10,9 @@ import typing as _typing
 # Before the function `backends`, which is to be what that name means, whatever is imported later.
 from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from anyarray import extensions as _extensions
-from anyarray import fft, linalg
 from anyarray._array.array import Array
 from anyarray._base import errors, other_names
 from anyarray._base.errors import *
-from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
 from anyarray._choice.automatic import Decision, OutOfMemoryWarning, ProfileWarning
 from anyarray._choice.choice import backend, device, fused, set_default_backend
 from anyarray._memory import heap as _heap  # noqa: F401  # pyright: ignore[reportUnusedImport]  # it is set at import
@@ -22,7 +20,6 @@ from anyarray._memory.devices import DeviceMemory, free_memory, memory
 from anyarray._memory.transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
 from anyarray._registry.inventory import BackendInfo, backends
 from anyarray._registry.registry import Backend
-from anyarray.interop import from_local, from_native, mesh, portable, to_native
 from anyarray.standard import namespace as _namespace
 from anyarray.standard.constants import *
 from anyarray.standard.creation import *
@@ -37,10 +34,10 @@ from anyarray.standard.sets import *
 from anyarray.standard.sorting import *
 from anyarray.standard.statistical import *
 from anyarray.standard.utility import *
-from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 
 if _typing.TYPE_CHECKING:
-    from anyarray import lib, random
+    from anyarray import fft, lib, linalg, random
+    from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
     from anyarray.extensions.calculus import *
     from anyarray.extensions.correlation import *
     from anyarray.extensions.creation import *
@@ -54,11 +51,23 @@ if _typing.TYPE_CHECKING:
     from anyarray.extensions.sorting import *
     from anyarray.extensions.statistics import *
     from anyarray.extensions.windows import *
+    from anyarray.interop import from_local, from_native, mesh, portable, to_native
+    from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 else:  # type checkers would take every name for one of ours
+    # Imported on first use, as few programs use them all: a quarter of the time of `import anyarray`.
+    _MODULES = ("fft", "lib", "linalg", "random")
+    _NAMES = {
+        "_calibration.explanation": ("Explanation", "calibrate", "explain", "policy"),
+        "interop": ("from_local", "from_native", "mesh", "portable", "to_native"),
+        "transforms": ("grad", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"),
+    }
+    _MODULE_OF = {name: f"anyarray.{module}" for module, names in _NAMES.items() for name in names}
 
     def __getattr__(name: str) -> _typing.Any:
-        if name in ("lib", "random"):
+        if name in _MODULES:
             return _importlib.import_module(f"anyarray.{name}")
+        if name in _MODULE_OF:
+            return globals().setdefault(name, getattr(_importlib.import_module(_MODULE_OF[name]), name))
         if name in _extensions.NAMES:
             return globals().setdefault(name, _extensions.find(name))
         raise other_names.missing_name("", name)

@@ -13,7 +13,9 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors, labelled, nested
 from anyarray._base.functions import check_is_function, is_async, name_of, wraps
-from anyarray._call import dispatch
+from anyarray._call.arguments import as_array
+from anyarray._call.placement import native_on
+from anyarray._call.wrapping import SCALARS, wrap
 from anyarray._choice import choice
 from anyarray._memory import second_copies
 from anyarray._memory.views import guard
@@ -46,7 +48,7 @@ def from_native(a: Native, /) -> Array:
     >>> xp.from_native(np.arange(3)).tolist()
     [0, 1, 2]
     """
-    return _kept_from_writes(dispatch.as_array("from_native", "a", a), a)
+    return _kept_from_writes(as_array("from_native", "a", a), a)
 
 
 def mesh(library: str = "jax", /, **axes: int) -> Backend:
@@ -92,8 +94,8 @@ def from_local(part: AnyArray, /, *, device: Backend | None = None) -> Array:
         raise errors.ArgumentValueError(
             f"from_local: device must be a mesh, not {home.backend}. Choose one: with xp.backend(xp.mesh(...))"
         )
-    host = dispatch.as_array("from_local", "part", part).to_numpy()
-    return dispatch.wrap(home.backend.hook("local_part")(host, home.backend.native_device), home)
+    host = as_array("from_local", "part", part).to_numpy()
+    return wrap(home.backend.hook("local_part")(host, home.backend.native_device), home)
 
 
 def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None) -> Native:
@@ -107,7 +109,7 @@ def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None
     'ndarray'
     """
     if type(x) is not Array:
-        x = dispatch.as_array("to_native", "x", x)
+        x = as_array("to_native", "x", x)
     if like is None:
         return _exported(x, x._home.backend)
     return _exported(x, like if type(like) is Backend else _backend_like(like))
@@ -130,7 +132,7 @@ def _exported(x: Array, backend: Backend) -> Native:
     """The native array of `x` on `backend`; no write to it reaches `x`."""
     if backend.library == "numpy":
         return x._handed_out("to_native", explicit=True)
-    native = dispatch.native_on(x, backend.free, "to_native", explicit=True)
+    native = native_on(x, backend.free, "to_native", explicit=True)
     if backend.is_immutable:
         second_copies.note_export(x)
         return native
@@ -391,7 +393,7 @@ class _Conversion:
     def array(self, value: Any, parameter: str) -> Any:
         """An Array of an argument; a list of arrays as a list of Arrays."""
         kind = type(value)
-        if kind in dispatch.SCALARS:
+        if kind in SCALARS:
             self._has_numbers = True
             return _Number(value)
         if kind is Array or registry.backend_of_native(value) is not None:
@@ -416,7 +418,7 @@ class _Conversion:
     def _of(self, value: Any, parameter: str) -> Array:
         try:
             if type(value) is Array or registry.backend_of_native(value) is not None:
-                return dispatch.as_array(self.function, parameter, value)
+                return as_array(self.function, parameter, value)
             if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
                 return _kept_from_writes(from_dlpack(value), value)
             return asarray(value)
@@ -500,7 +502,7 @@ def _wrapped(value: Any, kinds: list[Home | None]) -> Any:
         if not is_array:
             return nested.map_parts(value, functools.partial(_wrapped, kinds=kinds))
     try:
-        wrapped = dispatch.as_array("portable", "argument", value)
+        wrapped = as_array("portable", "argument", value)
     except errors.ArgumentTypeError:  # of its dtype, which no Array can have
         return value
     kinds.append(wrapped._home)

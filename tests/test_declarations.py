@@ -44,6 +44,26 @@ def test_an_extension_is_a_module_that_can_be_imported(chapter: str) -> None:
     assert ours == {name for name in STANDARD if name.startswith(f"{chapter}.")}
 
 
+def test_what_few_programs_use_is_imported_on_first_use(run_python: Callable[..., str]) -> None:
+    program = """
+        import sys
+        import anyarray as xp
+        print([name for name in ("fft", "interop", "linalg", "transforms") if f"anyarray.{name}" in sys.modules])
+        try:
+            xp.inv
+        except AttributeError as error:
+            print(error)
+        print(xp.linalg.inv(xp.eye(1)).tolist(), xp.fft.fft(xp.ones(1)).tolist(), xp.jit(xp.exp)(xp.zeros(1)).tolist())
+        print(xp.to_native(xp.zeros(1)), xp.Explanation.__name__)
+    """
+    assert run_python(program).splitlines() == [
+        "[]",
+        "module 'anyarray' has no attribute 'inv'. The standard has xp.linalg.inv",
+        "[[1.0]] [(1+0j)] [1.0]",
+        "[0.] Explanation",
+    ]
+
+
 def test_a_docstring_starts_with_one_short_line() -> None:
     folders = [ROOT / name for name in ("anyarray", "benchmarks", "docs", "tests")]
     files = [ROOT / "noxfile.py", *(file for folder in folders for file in sorted(folder.rglob("*.py")))]

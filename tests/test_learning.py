@@ -20,7 +20,7 @@ import anyarray as xp
 from anyarray import testing
 from anyarray._base import files
 from anyarray._base.extension import speedups
-from anyarray._call import dispatch
+from anyarray._call import slow_path
 from anyarray._choice import automatic, cost, learning, machine, prices, profile
 from anyarray._choice.law import Law
 
@@ -93,7 +93,7 @@ class World:
 def world(model: cost.Model, monkeypatch: pytest.MonkeyPatch) -> Generator[World]:
     """A program's world, with a profile that may be wrong."""
     figures: Any = {"launch": LAUNCH, "speed": SPEED, "latency": LATENCY, "bandwidth": 1e10, "factors": DEVICE_FACTORS}
-    timed, part = dispatch._timed, dispatch._time_part
+    timed, part = slow_path._timed, slow_path._time_part
     with testing.simulated(**figures) as simulated, monkeypatch.context() as patch:
         found = World(simulated)
         is_part = False
@@ -113,8 +113,8 @@ def world(model: cost.Model, monkeypatch: pytest.MonkeyPatch) -> Generator[World
 
         patch.setattr(learning, "clock", lambda: simulated.seconds)
         patch.setattr(learning, "is_on", lambda: True)
-        patch.setattr(dispatch, "_timed", on_the_clock)
-        patch.setattr(dispatch, "_time_part", of_a_part)
+        patch.setattr(slow_path, "_timed", on_the_clock)
+        patch.setattr(slow_path, "_time_part", of_a_part)
         xp.device("sim")
         learning.forget()
         machine.use(model)

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray._call import dispatch
+from anyarray._call import slow_path
 
 Binary = Callable[[Any, Any], Any]
 
@@ -381,7 +381,7 @@ def test_a_scalar_on_the_left_of_a_function_takes_the_short_way(function: str, m
     dtype = ARITHMETIC[function][2] if function in ARITHMETIC else "float64"
     x, seven = np.asarray([2, 3, 1], dtype=dtype), 7 if dtype == "int64" else 7.0
     expected = getattr(xp, function)(xp.asarray(np.asarray([seven] * 3, dtype=dtype)), xp.asarray(x))
-    monkeypatch.setattr(dispatch, "_call_on_chosen_home", None)
+    monkeypatch.setattr(slow_path, "_call_on_chosen_home", None)
     for _ in range(2):  # the first call makes the body
         got = getattr(xp, function)(seven, xp.asarray(x))
         assert got.dtype == expected.dtype
@@ -448,8 +448,8 @@ def test_a_function_of_ndarrays_gives_what_it_gives_of_arrays(
 
 
 def test_functions_of_few_elements_take_the_short_way_with_ndarrays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dispatch, "_call_on_chosen_home", None)
-    monkeypatch.setattr(dispatch, "as_array", None)
+    monkeypatch.setattr(slow_path, "_call_on_chosen_home", None)
+    monkeypatch.setattr(slow_path, "as_array", None)
     x = np.ones((2, 3))
     with xp.backend("numpy"):
         for got in (xp.exp(x * 0), xp.maximum(x, 0.5), xp.where(x > 0, x, 2.0), xp.max(x, axis=0, keepdims=True)):

@@ -21,7 +21,7 @@ from test_replay import laws
 
 import anyarray as xp
 from anyarray._calibration.fitting import Point, fitted
-from anyarray._call import dispatch
+from anyarray._call import execution, slow_path, wrapping
 from anyarray._choice import automatic, choice, cost, learning, machine
 from anyarray._registry import libraries, registry
 from anyarray.backends import sim
@@ -245,8 +245,8 @@ def replay(row: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, learns: bool
     here = World(of_row)
 
     def timed(declaration: Any, prepared: Any, home: Any) -> tuple[Any, float]:
-        result = dispatch._call_on(declaration, prepared, home)
-        arrays = dispatch._arrays_among(prepared)
+        result = execution.call_on(declaration, prepared, home)
+        arrays = wrapping.arrays_among(prepared)
         axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
         its = cost.call(declaration.name, automatic.shapes_of(arrays), [a.dtype for a in arrays], axis=axis)
         return result, here.took(home.backend.name, its)
@@ -259,7 +259,7 @@ def replay(row: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, learns: bool
     here.learn(lambda call: function(call, *inputs))
     with monkeypatch.context() as patch:
         patch.setattr(learning, "is_on", lambda: learns)
-        patch.setattr(dispatch, "_timed", timed)
+        patch.setattr(slow_path, "_timed", timed)
         patch.setattr(choice, "automatic", type("", (), {**vars(automatic), "decide": staticmethod(decided)}))
         for name in DEVICES:
             xp.device(name)

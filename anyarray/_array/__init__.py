@@ -10,5 +10,5 @@ Imports from all folders below it: `_call` most of all.
     protocols  NumPy's and DLPack's protocols, and those of JAX and TensorFlow
 
 An Array is a native array and its home; two more slots hold its second copy (`_memory.second_copies`) and its account
-(`_choice.accounts`). Only `_call.dispatch.wrap` and its variants make one.
+(`_choice.accounts`). Only `_call.wrapping.wrap` and its variants make one.
 """

@@ -21,9 +21,14 @@ from anyarray._array import complex_order, methods, printing, protocols
 from anyarray._base import dtypes, errors, other_names, sizes
 from anyarray._base.dtypes import DType
 from anyarray._base.extension import speedups
-from anyarray._call import compiled, diagnosis, dispatch
+from anyarray._call import compiled, diagnosis
+from anyarray._call.arguments import as_array, as_written, unknown_length
 from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
+from anyarray._call.operators import decides
+from anyarray._call.placement import home_of_arrays, lent, native_on
+from anyarray._call.slow_path import stays_in_numpy
+from anyarray._call.wrapping import OPERANDS, SCALARS, cast, copied, expose, register_array_class, wrap, wrap_all
 from anyarray._choice import automatic, choice
 from anyarray._choice.accounts import Account
 from anyarray._memory import alignment, ownership, second_copies, transfer, views
@@ -230,7 +235,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         ):
             # As `brought` does, in a quarter of a microsecond less.
             try:
-                result._native = dispatch.lent(self, home.backend, lend, place)
+                result._native = lent(self, home.backend, lend, place)
                 result._home = home
                 return result
             except REFUSALS:
@@ -387,10 +392,10 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         return dir(type(self))
 
     def __copy__(self) -> Array:
-        return dispatch.copied(self)
+        return copied(self)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Array:
-        return dispatch.copied(self)
+        return copied(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         home = self._home
@@ -434,7 +439,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         second = getattr(views.root_of(self), "_second", None)
         if second is not None and second[0] is not None:  # it is lent
             views.own(self)
-        dispatch.expose(self._native)
+        expose(self._native)
         return self._native.view()  # type: ignore[no-any-return]  # an ndarray's
 
     def to_numpy(self) -> np.ndarray[Any, Any]:
@@ -498,8 +503,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         home = self._home
         chosen = _current().backend
         if chosen is not None and chosen is not home.backend and chosen is not choice.BY_COST:
-            home = dispatch.home_of_arrays("index", [self])
-        native = self._native if home is self._home else dispatch.native_on(self, home, "index")
+            home = home_of_arrays("index", [self])
+        native = self._native if home is self._home else native_on(self, home, "index")
         kind = type(key)
         if kind is Array and key._home is home and home.dtype(key._native).kind in "bi":  # type: ignore[union-attr]  # as below
             key = key._native  # type: ignore[union-attr]  # `kind` says so
@@ -514,8 +519,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
             try:
                 key = _normalised(key, home)
             except _Elsewhere:
-                home = dispatch.home_of_arrays("index", [self, *_arrays_of(key)])
-                native = dispatch.native_on(self, home, "index")
+                home = home_of_arrays("index", [self, *_arrays_of(key)])
+                native = native_on(self, home, "index")
                 key = _normalised(key, home, is_settled=True)
         if type(native) is not _ndarray and type(key) not in _BASIC:
             key = _counted(key, home)
@@ -600,7 +605,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         elif kind is Array and value._home is home:  # type: ignore[union-attr]  # `kind` says so
             new = value._native  # type: ignore[union-attr]
             came = home.dtype_of(new)
-        elif kind in dispatch.SCALARS:
+        elif kind in SCALARS:
             dtype = home.dtype(self._native)
             if dtype.kind in "iu" and kind is not complex:
                 value = dtypes.integer_within("setitem", value, dtype)  # type: ignore[arg-type]  # `kind` says so
@@ -612,11 +617,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 new = home.constant(value, dtypes.default(kind).name)
             came = home.dtype_of(new)
         else:
-            given = dispatch.as_written("setitem", "value", value, self.dtype)
+            given = as_written("setitem", "value", value, self.dtype)
             if _decides_home(given, home) and self._move_to_home_of([given, *_arrays_of(written)]):
                 self[written] = given
                 return
-            new = dispatch.native_on(given, home, "setitem")
+            new = native_on(given, home, "setitem")
             came = home.dtype_of(new)
         if came is not here and home.dtype(new).kind == "c" and (its := self.dtype.kind) != "c":
             if kind is complex:
@@ -626,7 +631,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
             if its != "b":
                 methods.warn_of_imaginary_parts()
                 new = home.real(new)
-        if kind not in dispatch.SCALARS and (ndim := len(home.shape_of(new))):
+        if kind not in SCALARS and (ndim := len(home.shape_of(new))):
             _require_axes(key, self, ndim, is_sequence=isinstance(value, (list, tuple)))
         try:
             if not views.is_replaced(self):
@@ -644,8 +649,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 views.replace(self, home.setitem(self._native, key, new, is_own))
         except Exception as error:
             if isinstance(error, OverflowError) and kind is int:
-                dispatch.as_written("setitem", "value", value, self.dtype)
-            shape = () if kind in dispatch.SCALARS else tuple(home.shape_of(new))
+                as_written("setitem", "value", value, self.dtype)
+            shape = () if kind in SCALARS else tuple(home.shape_of(new))
             _explain_index(error, key, self._native, home, shape)
             raise
 
@@ -654,14 +659,14 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     def _move_to_home_of(self, others: list[Array]) -> bool:
         """Move to the home of a call with `others`; False if already there."""
-        home = dispatch.home_of_arrays("setitem", [self, *others])
+        home = home_of_arrays("setitem", [self, *others])
         if home is self._home:
             return False
         if views.may_be_seen(self):
             return False  # others would be left behind
         while True:
             here = self._native
-            native = dispatch.native_on(self, home, "setitem")
+            native = native_on(self, home, "setitem")
             with ownership.lock_of(self):
                 if self._native is here:  # else a thread has written meanwhile
                     second_copies.drop(self)
@@ -680,7 +685,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         if kind is Array and other._home is home and other._native.dtype is dtype:
             if other._native.shape not in (self._native.shape, ()):
                 return False
-        elif kind not in dispatch.SCALARS or self._native.nbytes < alignment.SMALL:
+        elif kind not in SCALARS or self._native.nbytes < alignment.SMALL:
             return False  # the compiled call does the same for few elements and a number that is used again
         compute: Any = getattr(home, function)
         if type(compute) is not np.ufunc:  # before its first call, it is a placeholder
@@ -696,7 +701,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
             return False
         chosen = _current().backend
         if chosen is choice.BY_COST:
-            if not (home.placed or dispatch.stays_in_numpy(function, self, other)):
+            if not (home.placed or stays_in_numpy(function, self, other)):
                 return False
         elif chosen is not None and chosen is not home.backend:
             return False
@@ -738,7 +743,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                     f"{function}: the result of dtype {result.dtype} cannot be cast to {self.dtype} in place. "
                     f"Write x = x {_OPERATORS[function]} ..., or convert the operand: xp.astype(...)"
                 )
-            result = dispatch.cast(function, "x", result, self.dtype)
+            result = cast(function, "x", result, self.dtype)
             home, native = result._home, result._native
         if is_number:
             return result  # type: ignore[no-any-return]  # an Array
@@ -869,7 +874,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         return self._rebind(self.__mod__(other), "__imod__", other)
 
     def __divmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
-        if dispatch.decides(other):
+        if decides(other):
             decided: Any = np.divmod
             return decided(self, other)  # type: ignore[no-any-return]  # as its class decides
         return self // other, self % other
@@ -941,7 +946,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         return self._rebind(self.__matmul__(other), "__imatmul__", other)
 
 
-_OPERANDS: Final = dispatch.OPERANDS
+_OPERANDS: Final = OPERANDS
 _NUMPYS: Final = (np.ndarray, np.generic)
 """Classes of NumPy's native arrays, whose values need no transfer."""
 _REAL: Final = (np.floating, np.integer, np.bool)
@@ -968,7 +973,7 @@ _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
 _LARGE_KEY: Final = 1 << 14
 """Threshold in elements of a key, above which the backend's own `setitem` is faster than NumPy's."""
-_native_on: Final = dispatch.native_on
+_native_on: Final = native_on
 
 
 def _laid_out(x: Array, split: Split) -> Array:
@@ -978,7 +983,7 @@ def _laid_out(x: Array, split: Split) -> Array:
     if not -len(x.shape) <= axis < len(x.shape):
         raise errors.AxisError(f"to_device: axis {axis} of the split is out of bounds for x of shape {x.shape}")
     native = split.backend.hook("laid_out")(_native_on(x, home, "to_device", True), split.backend.native_device, axis)
-    return dispatch.wrap(native, home)
+    return wrap(native, home)
 
 
 _OPERATORS: Final = {
@@ -994,11 +999,11 @@ def _first_of(shape: tuple[int, ...]) -> str:
     return f"x[{', '.join(['0'] * len(shape))}]"
 
 
-_new: Final = dispatch.register_array_class(Array)
+_new: Final = register_array_class(Array)
 _current: Final = choice.current
 _slot: Any = vars(Array)["_value"]
 Array._native = _slot if speedups is None else speedups.NativeSlot(_slot)
-compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
+compiled.configure(Array, protocols.UFUNCS, OPERANDS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
@@ -1007,7 +1012,7 @@ for _method, _kind in (
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _method in methods.OF_NDARRAY.split():
-    setattr(Array, _method, compiled.of_theirs(getattr(Array, _method), sizes.CHECKED.get(_method)))
+    setattr(Array, _method, compiled.with_numpy_function(getattr(Array, _method), sizes.CHECKED.get(_method)))
 for _attribute, _kind in (
     ("T", "transpose"), ("mT", "transpose"), ("shape", "shape"), ("ndim", "ndim"), ("size", "size"), ("dtype", "dtype"),
 ):  # fmt: skip
@@ -1016,11 +1021,11 @@ for _attribute, _kind in (
 for _lacking in other_names.missing_attributes(Array):
     setattr(Array, _lacking.name, _lacking)
 registry.adopt_everywhere(Array, protocols.as_native_of, protocols.wrap_from)
-_wrap: Final = dispatch.wrap
+_wrap: Final = wrap
 
 
 _UFUNCS: Final = protocols.UFUNCS
-_are_plain: Final = (dispatch.OPERANDS | {Array}).issuperset
+_are_plain: Final = (OPERANDS | {Array}).issuperset
 """Whether all of some classes are those of common operands."""
 
 
@@ -1047,7 +1052,7 @@ def _elements(array: Array) -> Iterator[Array]:
     try:
         length = home.shape_of(whole)[0]
         if length is None:
-            yield from dispatch.wrap_all(home.unstack(whole, axis=0), home)
+            yield from wrap_all(home.unstack(whole, axis=0), home)
             return
         is_recorded = array.ndim > 1 and views.is_guarded(array)
         ready: Sequence[Native] = ()
@@ -1160,7 +1165,7 @@ def _arrays_of(key: Any) -> list[Array]:
         if type(one) is Array:
             found.append(one)
         elif registry.backend_of_native(one) is not None:
-            found.append(dispatch.as_array("index", "key", one))
+            found.append(as_array("index", "key", one))
     return found
 
 
@@ -1226,7 +1231,7 @@ def _normalised_one(key: Any, home: Home, is_settled: bool) -> Any:
         raise errors.ArgumentIndexError(
             f"index: key must hold integers, slices, ..., None and arrays of integers or bool, not {type(key).__name__}"
         )
-    return _key_of_array(dispatch.as_array("index", "key", key), home, is_settled)
+    return _key_of_array(as_array("index", "key", key), home, is_settled)
 
 
 def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
@@ -1235,7 +1240,7 @@ def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
         raise _Elsewhere
     if here.dtype(key._native).kind not in "biu":
         raise errors.ArgumentIndexError(f"index: key must be of an integer dtype or bool, not {key.dtype}")
-    native = key._native if here is home else dispatch.native_on(key, home, "index")
+    native = key._native if here is home else native_on(key, home, "index")
     # NumPy would take uint64 indices of 2**63 or more as negative.
     return dtypes.signed(native) if type(native) is _ndarray else native
 
@@ -1245,7 +1250,7 @@ def _bound(bound: Any) -> Any:
 
     One that a trace does not know is a native array.
     """
-    unknown = dispatch.unknown_length(bound)
+    unknown = unknown_length(bound)
     if unknown is not None:
         return unknown._native
     try:

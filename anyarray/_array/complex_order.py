@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from anyarray._call import dispatch
+from anyarray._call.operators import operate
+from anyarray._call.wrapping import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +38,7 @@ def compare(declaration: Any, values: Sequence[Any]) -> Any:
     """The slow path of the operators `<`, `<=`, `>` and `>=`."""
     if any(map(_is_complex, values)) and all(_may_be_compared(one) for one in values):
         return compared(declaration.name, *values)
-    return dispatch.operate(declaration, values)
+    return operate(declaration, values)
 
 
 def _is_complex(value: Any) -> bool:
@@ -57,7 +58,7 @@ def compared(name: str, x1: Any, x2: Any) -> Array:
     dtype = _xp.result_type(x1, x2)
     x1, x2 = (_xp.astype(_xp.asarray(one), dtype) for one in (x1, x2))
     if x1._home is x2._home and isinstance(x1._native, _NUMPYS) and isinstance(x2._native, _NUMPYS):
-        return dispatch.wrap(getattr(np, name)(x1._native, x2._native), x1._home)
+        return wrap(getattr(np, name)(x1._native, x2._native), x1._home)
     re1, re2, im1, im2 = _parts(x1, x2)
     is_strictly = (_xp.less if name.startswith("less") else _xp.greater)(re1, re2)
     is_known = ~(_xp.isnan(im1) | _xp.isnan(im2))

@@ -10,7 +10,8 @@ import numpy as np
 
 from anyarray._array import layout
 from anyarray._base import errors
-from anyarray._call import dispatch
+from anyarray._call.arguments import as_written
+from anyarray._call.wrapping import SCALARS
 
 if TYPE_CHECKING:
     import anyarray as _xp
@@ -70,8 +71,8 @@ class Flat:
         is_view = array.ndim > 0 and layout.is_contiguous(array, "C") and target._home.backend is array._home.backend
         if not is_view:
             target = target.copy()
-        if type(value) not in dispatch.SCALARS:
-            value = dispatch.as_written("flat", "value", value, array.dtype)
+        if type(value) not in SCALARS:
+            value = as_written("flat", "value", value, array.dtype)
             value = as_many(value, target[key].size) if value.ndim else value
         target[key] = value
         if not is_view:

@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray._base import errors
-from anyarray._call import dispatch
+from anyarray._call.wrapping import wrap
 from anyarray._memory import alignment, views
 
 
@@ -56,7 +56,7 @@ def base(x: Any) -> Any:
     native = x._native
     if x._home.has_views and not isinstance(native, (np.ndarray, np.generic)):
         whole = x._home.base_of(native)
-        return None if whole is None else dispatch.wrap(whole, x._home)
+        return None if whole is None else wrap(whole, x._home)
     holder = getattr(native, "base", None)
     if type(native) is not np.ndarray or type(holder) is not np.ndarray or _is_own(native, holder):
         return None
@@ -64,7 +64,7 @@ def base(x: Any) -> Any:
         count = (holder.nbytes - alignment.ALIGNMENT) // native.itemsize
         first = -holder.ctypes.data % alignment.ALIGNMENT
         holder = holder[first : first + count * native.itemsize].view(native.dtype)
-    return dispatch.wrap(holder, x._home)
+    return wrap(holder, x._home)
 
 
 def may_be_strided(x: Any) -> bool:
@@ -86,7 +86,7 @@ def strided(x: Any, function: Callable[[Any], Any], found: Any = None, *, is_rea
     native, home = x._native, x._home
     selection = views.Strided(function, is_read_only)
     if home.has_views or found is None:
-        found = dispatch.wrap(selection.read(home, native), home)
+        found = wrap(selection.read(home, native), home)
     if views.is_guarded(x):
         views.record(found, x, selection)
     elif is_read_only and home.has_views:

@@ -19,8 +19,9 @@ from anyarray._array import complex_order, layout
 from anyarray._array.flat import Flat, as_operand
 from anyarray._array.layout import Flags
 from anyarray._base import callers, dtypes, errors
-from anyarray._call import dispatch
+from anyarray._call.arguments import as_array, as_python_integers, as_shape
 from anyarray._call.out import write
+from anyarray._call.wrapping import SCALARS, is_array, wrap
 from anyarray._memory import second_copies, views
 
 if TYPE_CHECKING:
@@ -288,7 +289,7 @@ class Methods(_Base):
 
     def dot(self, b: Any, out: Any = None) -> Array:
         """The product of `np.dot`: each matrix of a stack with each."""
-        found = _dot(self, b if dispatch.is_array(b) else as_operand(b))
+        found = _dot(self, b if is_array(b) else as_operand(b))
         if out is None:
             return found
         if getattr(out, "dtype", found.dtype) != found.dtype:
@@ -412,7 +413,7 @@ class Methods(_Base):
         """A copy with one axis, its elements in `order`."""
         native = self._native
         if type(native) is np.ndarray and order == _C:
-            return dispatch.wrap(native.flatten(), self._home)
+            return wrap(native.flatten(), self._home)
         return _xp.reshape(self if order == _C else _in_order("flatten", self, order), (-1,), copy=True)
 
     def ravel(self, order: Order = _C) -> Array:
@@ -429,11 +430,11 @@ class Methods(_Base):
             raise errors.ArgumentValueError(f"reshape: order must be 'C', 'F' or 'A', not {order!r}")
         if order == "A" and not _is_in_columns(self):
             return _xp.reshape(self, wanted, copy=copy)
-        return _xp.reshape(self.T, dispatch.as_shape("reshape", "shape", wanted)[::-1], copy=copy).T
+        return _xp.reshape(self.T, as_shape("reshape", "shape", wanted)[::-1], copy=copy).T
 
     def resize(self, *new_shape: Any, refcheck: bool = True) -> None:
         """Change the shape in place, cutting elements or adding zeros."""
-        wanted = dispatch.as_shape("resize", "new_shape", new_shape[0] if len(new_shape) == 1 else new_shape)
+        wanted = as_shape("resize", "new_shape", new_shape[0] if len(new_shape) == 1 else new_shape)
         if min((0, *wanted)) < 0:
             raise errors.ArgumentValueError(f"resize: new_shape must hold no negative lengths, not {wanted}")
         if views.may_be_seen(self):
@@ -503,7 +504,7 @@ class Methods(_Base):
         """A copy, which shows no write to the Array."""
         native = self._native
         if type(native) is np.ndarray and (order == "F" or not native.flags.c_contiguous):
-            return dispatch.wrap(native.copy(order), self._home)
+            return wrap(native.copy(order), self._home)
         if order == "C" and self._home.has_views and not layout.is_contiguous(self, "C"):
             return _xp.reshape(_xp.reshape(self, (-1,), copy=True), self.shape)
         result = self.__copy__()
@@ -574,7 +575,7 @@ class Methods(_Base):
     def put(self, indices: Any, values: Any, mode: Mode = "raise") -> None:
         """Write `values` at `indices` into the elements in row-major order."""
         at = _xp.reshape(_positions("put", indices, self.size, mode), (-1,))
-        if type(values) in dispatch.SCALARS or math.prod(np.shape(values)):
+        if type(values) in SCALARS or math.prod(np.shape(values)):
             self.flat[at] = values
 
     # Bytes
@@ -611,7 +612,7 @@ def set_shape(x: Array, shape: Any) -> None:
     Raises ValueError where only a copy can have it.
     """
     view, home = views.view_of(x), x._home
-    wanted = dispatch.as_shape("shape", "x.shape", shape)
+    wanted = as_shape("shape", "x.shape", shape)
     native, cause = None, None
     try:
         if view is not None and view.is_seen():
@@ -662,7 +663,7 @@ def _of_bits(x: Methods, wanted: DType) -> Array:
         raise errors.UnsupportedError(
             f"view: bits of {came} as {wanted} are not implemented on {home.backend}"
         ) from error
-    found = dispatch.wrap(native, home)
+    found = wrap(native, home)
     if views.is_guarded(x):
         views.record(found, x, views.of_bits(came.name, wanted.name))
     return found
@@ -722,13 +723,13 @@ def _number(value: Any, dtype: DType) -> Array:
     """A number in a dtype, cast as NumPy casts `initial`."""
     if type(value) is int and dtype.kind in "iu":
         return _xp.asarray(value, dtype=dtype)  # or OverflowError
-    return _xp.astype(value if dispatch.is_array(value) else _xp.asarray(value), dtype)
+    return _xp.astype(value if is_array(value) else _xp.asarray(value), dtype)
 
 
 def _mask(function: str, where: Any, x: Array) -> Array:
     """The condition `where` in the shape of the array that is reduced."""
     given = _xp.asarray(where) if isinstance(where, (bool, np.bool)) else as_operand(where)
-    mask = _xp.astype(dispatch.as_array(function, "where", given), _xp.bool)
+    mask = _xp.astype(as_array(function, "where", given), _xp.bool)
     return mask if mask.shape == x.shape else _xp.broadcast_to(mask, x.shape)
 
 
@@ -828,7 +829,7 @@ def _matrices(function: str, x: Any, axis1: SupportsIndex, axis2: SupportsIndex)
 def _positions(function: str, indices: Any, count: int, mode: str) -> Array:
     """Indices into so many elements, brought into range as `mode` says."""
     given = as_operand(indices)
-    at = _xp.asarray(given) if type(given) in dispatch.SCALARS else dispatch.as_array(function, "indices", given)
+    at = _xp.asarray(given) if type(given) in SCALARS else as_array(function, "indices", given)
     if mode == "raise":
         return at
     if mode == "wrap":
@@ -853,10 +854,10 @@ def _choices(choices: Any) -> list[Array]:
 
     Python numbers take part without a dtype of their own.
     """
-    given = [one if type(one) in dispatch.SCALARS else as_operand(one) for one in choices]
+    given = [one if type(one) in SCALARS else as_operand(one) for one in choices]
     if not given:
         raise errors.ArgumentValueError("choose: choices must hold at least one array, but is empty")
-    if not any(type(one) in dispatch.SCALARS for one in given) or not any(map(dispatch.is_array, given)):
+    if not any(type(one) in SCALARS for one in given) or not any(map(is_array, given)):
         return [_xp.asarray(one) for one in given]
     dtype = _xp.result_type(*given)
     return [_xp.astype(_xp.asarray(one), dtype, copy=False) for one in given]
@@ -887,7 +888,7 @@ def _check_partition(function: str, x: Any, kth: Any, axis: int, kind: str, orde
         raise errors.ArgumentValueError(f"{function}: kind must be 'introselect', not {kind!r}")
     _check_kind(function, None, order)
     length = x.shape[_axis(function, axis, x.ndim)]
-    given = dispatch.as_python_integers(kth)
+    given = as_python_integers(kth)
     for one in given if isinstance(given, tuple) else (given,):
         if not -length <= operator.index(one) < length and 0 not in x.shape:  # as NumPy, which sorts nothing then
             raise errors.ArgumentValueError(f"{function}: kth must be from {-length} to {length - 1}, not {one}")

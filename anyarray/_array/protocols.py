@@ -17,8 +17,12 @@ import numpy as np
 
 from anyarray._base import errors, nested
 from anyarray._base.other_names import ALIASES
-from anyarray._call import dispatch
+from anyarray._call import wrapping
+from anyarray._call.arguments import as_array
+from anyarray._call.operators import decides
 from anyarray._call.out import write
+from anyarray._call.placement import home_of_arrays, native_on
+from anyarray._call.wrapping import body_globals, wrap
 from anyarray._memory import second_copies, transfer, views
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
@@ -39,14 +43,14 @@ def ufunc(
     out: list[Any] = []
     if "out" in kwargs:
         out = [one for one in kwargs["out"] if one is not None]
-        if any(map(dispatch.is_array, out)):
+        if any(map(wrapping.is_array, out)):
             if kwargs.get("where", True) is not True:
                 raise errors.ArgumentTypeError(
                     f"{name}: where needs an out that is an ndarray, not Array. Take anyarray.numpy.{name}"
                 )
             rest = {option: value for option, value in kwargs.items() if option != "out"}
             return _written(name, kwargs["out"], ufunc(namespace, function, method, inputs, rest))
-    if method == "at" and dispatch.is_array(inputs[0]):
+    if method == "at" and wrapping.is_array(inputs[0]):
         raise errors.ArgumentTypeError(
             f"{name}.at: writes to its first input. Use x[indices] += ... if no index comes twice, else an ndarray"
         )
@@ -65,12 +69,12 @@ def ufunc(
         result = theirs(*map(_to_ndarrays, inputs), **{key: _to_ndarrays(value) for key, value in kwargs.items()})
         if out or result is None:
             return result
-        home = dispatch.home_of_arrays(name, [a for a in (*inputs, *kwargs.values()) if dispatch.is_array(a)])
+        home = home_of_arrays(name, [a for a in (*inputs, *kwargs.values()) if wrapping.is_array(a)])
         results = result if isinstance(result, tuple) else (result,)
         arrays = tuple(_as_array_on(one, home, name) for one in results)
         return arrays if isinstance(result, tuple) else arrays[0]
 
-    if others or any(map(dispatch.decides, given)):
+    if others or any(map(decides, given)):
         return on_ndarrays()
     if method != "__call__" or ours is None or not kwargs.keys() <= {"out"} or len(out) > 1:
         return on_ndarrays()
@@ -103,7 +107,7 @@ def overrides(kind: type, protocol: str) -> bool:
 
     Arrays with units or labels do, and sparse ones.
     """
-    if kind is dispatch.body_globals["Array"]:
+    if kind is body_globals["Array"]:
         return False
     ndarrays = getattr(np.ndarray, protocol)
     return getattr(kind, protocol, ndarrays) is not ndarrays and not registry.is_of_framework(kind)
@@ -113,7 +117,7 @@ def _written(name: str, out: Any, result: Any) -> Any:
     """Results of NumPy's function, written to the Arrays in `out`."""
     if isinstance(result, tuple):
         return tuple([one if to is None else _written(name, to, one) for to, one in zip(out, result, strict=True)])
-    return write(name, out, dispatch.as_array(name, "out", result))
+    return write(name, out, as_array(name, "out", result))
 
 
 def _with_fallback(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
@@ -148,7 +152,7 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
     if theirs in _METADATA_FUNCTIONS:
         return _METADATA_FUNCTIONS[theirs](*args, **kwargs)
     their_name: str = theirs.__name__
-    if dispatch.is_array(kwargs.get("out")):
+    if wrapping.is_array(kwargs.get("out")):
         rest = {option: value for option, value in kwargs.items() if option != "out"}
         return _written(their_name, kwargs["out"], function(namespace, theirs, args, rest))
     name = ALIASES.get(their_name, their_name)
@@ -238,7 +242,7 @@ def _without_values(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _shape_only(value: Any) -> Any:
-    return np.broadcast_to(np.empty((), np.dtype(value.dtype)), value.shape) if dispatch.is_array(value) else value
+    return np.broadcast_to(np.empty((), np.dtype(value.dtype)), value.shape) if wrapping.is_array(value) else value
 
 
 _METADATA_FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
@@ -331,13 +335,13 @@ def _is_array(parameter: inspect.Parameter) -> bool:
 
 def _operand(value: Any) -> Any:
     """A list as an ndarray, unless it holds Arrays; else the value itself."""
-    if isinstance(value, (list, tuple)) and not any(dispatch.is_array(one) for one in value):
+    if isinstance(value, (list, tuple)) and not any(wrapping.is_array(one) for one in value):
         return np.asarray(value)
     return value
 
 
 def _to_ndarray(value: Any) -> Any:
-    if not dispatch.is_array(value):
+    if not wrapping.is_array(value):
         return value
     transfer.refuse_differentiated(value._native, value._home.backend, "become a NumPy array")
     return transfer.to_host(value._native, value._home.backend, "numpy")
@@ -355,15 +359,15 @@ def _as_array_on(host: Any, home: Home, cause: str) -> Any:
 
     An array of another class is returned as it is, and so is one of objects, dates or another dtype that no Array has.
     """
-    if not isinstance(host, (np.ndarray, np.generic)) or dispatch.decides(host):
+    if not isinstance(host, (np.ndarray, np.generic)) or decides(host):
         return host
     numpys = registry.backend_of_name("numpy").free
     try:
         numpys.dtype(host)
     except errors.ArgumentTypeError:
         return host
-    array = dispatch.wrap(host, numpys)
-    return dispatch.wrap(dispatch.native_on(array, home, cause), home)
+    array = wrap(host, numpys)
+    return wrap(native_on(array, home, cause), home)
 
 
 CPU: Final = (1, 0)
@@ -422,7 +426,7 @@ def as_native_of(x: Any, library: str) -> Native:
     if home.backend.library == library:
         second_copies.note_export(x)
         return x._native
-    return dispatch.native_on(x, registry.backend_of_name(library).free, library)
+    return native_on(x, registry.backend_of_name(library).free, library)
 
 
 def wrap_from(native: Native, library: str) -> Any:
@@ -431,7 +435,7 @@ def wrap_from(native: Native, library: str) -> Any:
     That is a native array, or a stand-in of the library's own.
     """
     backend = registry.backend_of_native(native)
-    return dispatch.wrap(native, (backend or registry.backend_of_name(library)).free)
+    return wrap(native, (backend or registry.backend_of_name(library)).free)
 
 
 def as_tensor(x: Any, dtype: Any) -> Native:
@@ -451,14 +455,14 @@ def torch_function(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any])
     if owner in ("Tensor", "TensorBase") and name in _OPERATORS_OF_TENSORS:
         return NotImplemented
     writes_to_first = name.endswith("_") and not name.endswith("__")
-    if dispatch.is_array(kwargs.get("out")) or (writes_to_first and args and dispatch.is_array(args[0])):
+    if wrapping.is_array(kwargs.get("out")) or (writes_to_first and args and wrapping.is_array(args[0])):
         raise errors.ArgumentTypeError(
             f"{name}: writes to a tensor, not to an Array. Write the result: x[...] = torch.{name.rstrip('_')}(...)"
         )
     memories: set[int | None] = set()
 
     def tensor(value: Any) -> Any:
-        if not dispatch.is_array(value):
+        if not wrapping.is_array(value):
             return nested.map_parts(value, tensor)
         if value._home.has_views:
             views.guard_alone(value)  # a derivative may need its values; of others' writes PyTorch tells then

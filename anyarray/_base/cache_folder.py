@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def cache_folder() -> Path:
@@ -14,6 +17,8 @@ def cache_folder() -> Path:
     `$XDG_CACHE_HOME/anyarray`, by default `~/.cache/anyarray`, elsewhere.
     Raises RuntimeError for a user without a home.
     """
+    from pathlib import Path  # 4 ms, so not at `import anyarray`
+
     if sys.platform == "win32":
         local = os.environ.get("LOCALAPPDATA")
         return (Path(local) if local else Path.home() / "AppData" / "Local") / "anyarray" / "Cache"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib
 import importlib.machinery
 import sys
-from pathlib import Path
 from typing import Any, Final
 
 from anyarray._base import environment
@@ -40,6 +39,8 @@ def shadowing() -> str:
 
     Python imports a folder of sources from the working directory before what is installed.
     """
+    from pathlib import Path  # 4 ms, so not at `import anyarray`
+
     own = Path(__file__).resolve().parents[1]
     if speedups is None and not is_off():
         for folder in sys.path:

@@ -10,10 +10,12 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Generator
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from anyarray._base.cache_folder import cache_folder
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NO_FILE: Final = "Not a regular file"
 LARGEST: Final = 1 << 22
@@ -87,7 +89,8 @@ def replacement(of: Path) -> Generator[tuple[Path, Path]]:
     For `os.replace`, so that readers see the old one or the new one. Links are followed, folders are made. The
     temporary file is removed in the end. Raises OSError.
     """
-    import secrets  # 5 ms, so not at `import anyarray`
+    import secrets  # 5 ms and 4 ms, so not at `import anyarray`
+    from pathlib import Path
 
     there = Path(os.path.realpath(of))
     if there.is_dir():

@@ -113,7 +113,7 @@ def missing_name(chapter: str, name: str) -> AttributeError:
 def _in_chapter(name: str) -> str | None:
     """The qualified name of a function of linalg or fft, or None."""
     for chapter in ("linalg", "fft"):
-        if name in sys.modules[f"anyarray.{chapter}"].__all__:
+        if name in getattr(sys.modules["anyarray"], chapter).__all__:
             return f"{chapter}.{name}"
     return None
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 
 def cores() -> int | None:
@@ -25,20 +24,22 @@ def model() -> str:
     """Its model; `platform` gives only its family on Linux."""
     import platform  # 3 ms, so not at `import anyarray`
 
-    found = _line_of(Path("/proc/cpuinfo"), "model name") or platform.processor()
+    found = _line_of("/proc/cpuinfo", "model name") or platform.processor()
     return f"{platform.machine()} {found}".strip()
 
 
 def accelerators() -> list[str]:
     """The NVIDIA GPUs that the kernel knows, with their models."""
-    found = Path("/proc/driver/nvidia/gpus").glob("*")
-    return sorted(f"{one} {_line_of(one / 'information', 'Model:')}".strip() for one in found)
+    folder = "/proc/driver/nvidia/gpus"
+    found = [f"{folder}/{name}" for name in os.listdir(folder)] if os.path.isdir(folder) else []
+    return sorted(f"{one} {_line_of(f'{one}/information', 'Model:')}".strip() for one in found)
 
 
-def _line_of(file: Path, name: str) -> str:
+def _line_of(file: str, name: str) -> str:
     """What the line of this name says in a file of the kernel, or ""."""
     try:
-        lines = file.read_text().splitlines()
+        with open(file) as opened:
+            lines = opened.read().splitlines()
     except OSError:
         return ""
     return next((line.partition(":")[2].strip() for line in lines if line.startswith(name)), "")

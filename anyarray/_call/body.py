@@ -1,8 +1,8 @@
 """The source text of the bodies that `@dispatch` generates from declarations.
 
 The fast path is for the common call: Arrays that all live where the call runs. It unwraps, calls the native function,
-wraps. Everything else goes to `slow`, the slow path: `dispatch.call` or, for an operator, `dispatch.operate` or what
-`dispatch._OPERATOR_SLOW_PATHS` has for it. The globals of the text are `dispatch.body_globals`.
+wraps. Everything else goes to `slow`, the slow path: `slow_path.call` or, for an operator, `operators.operate` or what
+`operators.SLOW_PATHS` has for it. The globals of the text are `wrapping.body_globals`.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def source(declaration: Declaration, function: Callable[..., Any]) -> str:
     return _factory(lines)
 
 
-# `is_small_with_ndarrays` and `call_native` in `c/functions.c` repeat this.
+# `is_small_with_ndarrays` and `call_native` in `_speedups/entry/functions.c` repeat this.
 def source_of_ndarrays(declaration: Declaration) -> str:
     """The text of a body for calls with few elements, some in ndarrays.
 
@@ -261,7 +261,7 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
     return lines + _native_call(declaration, values)
 
 
-# `native_scalar` in `c/functions.c` repeats this.
+# `native_scalar` in `_speedups/entry/functions.c` repeats this.
 def _constant(p: Parameter, dtype: str, slow: str, scalar: str = "") -> list[str]:
     """The lines that convert a Python scalar to a 0-d array of this dtype.
 
@@ -400,7 +400,7 @@ def _conversions(declaration: Declaration) -> list[str]:
     return [f"    {_conversion(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read]
 
 
-# `takes_value` in `c/arguments.c` repeats this.
+# `takes_value` in `_speedups/entry/arguments.c` repeats this.
 def _conversion(p: Parameter, at: int) -> str:
     """The line that converts an integer, a bool, a number or a string.
 
@@ -421,7 +421,7 @@ def _conversion(p: Parameter, at: int) -> str:
     return f"{p.name}_ = {p.name} if {' or '.join(usual)} else convert_argument(declaration, {at}, {p.name})"
 
 
-# `is_settled` in `c/functions.c` repeats this and `_small_call`.
+# `is_settled` in `_speedups/entry/functions.c` repeats this and `_small_call`.
 def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide.
 

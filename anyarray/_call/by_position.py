@@ -105,9 +105,9 @@ def takes_by_position(function: F) -> F:
     given = ", ".join([*by_position[:least], *[f"{one}={one}" for one in (*by_position[least:], *by_name)]])
     made: dict[str, Any] = {"function": function, "refuse": refuse}
     exec(_code(text_of_parameters(function), given), made)  # our own text, from a declared signature
-    entrance: Any = functools.update_wrapper(made["entrance"], function)
-    give_defaults(entrance, function)
-    return entrance  # type: ignore[no-any-return]  # it is called as `function` is
+    wrapper: Any = functools.update_wrapper(made["wrapper"], function)
+    give_defaults(wrapper, function)
+    return wrapper  # type: ignore[no-any-return]  # it is called as `function` is
 
 
 @functools.cache
@@ -117,7 +117,7 @@ def _code(parameters: str, given: str) -> CodeType:
     Functions with the same parameters share one. `*args` and `**kwargs` would take twice as long in each call.
     """
     source = (
-        f"def entrance{parameters}:\n    if excess:\n        refuse(function, excess)\n    return function({given})\n"
+        f"def wrapper{parameters}:\n    if excess:\n        refuse(function, excess)\n    return function({given})\n"
     )
     filename = f"<anyarray by position {given}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)

@@ -28,28 +28,30 @@ _SHARED: Final = ("fill", "fill_like", "transpose")
 
 
 def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> None:
-    """Tell the C code what it has to know of the package, once.
+    """Pass the C code the objects of the package that it reads, once.
 
-    From higher floors come the class Array, our functions by NumPy's ufunc, and classes of what may be their operands.
+    `_speedups/core/config.h` lists them. From higher layers come the class Array, our functions by NumPy's ufunc, and
+    classes of what may be their operands.
     """
     if speedups is None:
         return
     postponing.register(array)
     speedups.configure(
-        array=array, home=home.Home, backend=registry.Backend, choice=choice.Choice, limit=machine.Limit,
-        dtype=dtypes.DType, choice_variable=choice.context_variable, by_cost=choice.BY_COST,
+        array_type=array, home_type=home.Home, backend_type=registry.Backend, choice_type=choice.Choice,
+        limit_type=machine.Limit, dtype_type=dtypes.DType, reordered_type=views.Reordered,
+        postponed_type=postponing.Postponed,
+        choice_variable=choice.context_variable, by_cost=choice.BY_COST,
         numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
         second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
         unadopted=registry.unadopted, are_absent=registry.are_absent,
-        lendable=second_copies.LENDABLE, accounts=accounts.by_memory, read_only_view=views.READ_ONLY,
-        loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn,
-        ran=chains.ran, moved=moves.moved, skipped_files=callers.SKIPPED_FILES,
-        postponed=postponing.Postponed, put_off=postponing.put_off, put_off_inplace=postponing.put_off_inplace,
+        lendable=second_copies.LENDABLE, accounts=accounts.by_memory,
+        read_only_view=views.READ_ONLY, keep_order=views.keep_order, skipped_files=callers.SKIPPED_FILES,
+        loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn, ran=chains.ran,
+        moved=moves.moved, put_off=postponing.put_off, put_off_inplace=postponing.put_off_inplace,
         value_of=postponing.value_of, compute_readers=postponing.compute_readers, leaves=postponing.leaves,
         error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
-        reordered=views.Reordered, keep_order=views.keep_order,
     )  # fmt: skip
     speedups.record_from(machine.RECORDED)
 
@@ -84,7 +86,7 @@ def compiled_call(
         "join" if is_joining else "inplace" if is_inplace else "function",
         body=body,
         result_class=None if declaration.result == "Array" else declaration.result_class,
-        parameters=tuple([_row(p, at, written, function) for at, p in enumerate(written)]),
+        parameters=_rows(written, function),
         order=tuple([written.index(p) for p in declaration.parameters]),
         keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
         positional=_positional(written, function),
@@ -135,54 +137,69 @@ class _Called:
 Called: Any = getattr(speedups, "Called", _Called)
 
 
-def of_theirs(
-    function: F, theirs: Callable[..., Any] | None, ours: Callable[..., Any] | None = None, variant: str = "f"
+def with_numpy_function(
+    function: F, numpy_function: Callable[..., Any] | None, ours: Callable[..., Any] | None = None, variant: str = "f"
 ) -> F:
     """A call that NumPy's own function computes of few elements in NumPy.
 
     `function` takes all other arguments, and gives the same there. A compiled function of ours that takes the same
-    arguments comes first. Without `theirs` the call is one of ndarray's method of that name. `variant` is "d" if
-    numbers are drawn, which stay numbers, "l" if ours takes lists alone, "o" if ours alone is called, and "u" for a
+    arguments comes first. Without `numpy_function` the call is one of ndarray's method of that name. `variant` is "d"
+    if numbers are drawn, which stay numbers, "l" if ours takes lists alone, "o" if ours alone is called, and "u" for a
     ufunc.
     """
     if speedups is None:
         return function
-    return _made(function, function.__name__, "theirs", theirs=theirs, ours=ours, variant=variant)
+    name = function.__name__
+    return _made(function, name, "numpy_function", numpy_function=numpy_function, ours=ours, variant=variant)
 
 
 def _made(function: F, name: str, kind: str, **said: Any) -> F:
     call = speedups.Call(function, name, machine.limit_of(name), kind, **said)
-    # `__wrapped__` is an attribute of its class: the body. From Python 3.14 on `__annotate__` is in the place of
-    # `__annotations__`, which a function makes of it, and a call does not.
-    for attribute in {*functools.WRAPPER_ASSIGNMENTS, "__annotations__"}:
+    for attribute in _COPIED:
         setattr(call, attribute, getattr(function, attribute))
     return call  # type: ignore[no-any-return]  # it is called as `function` is
 
 
-def _row(
-    p: Parameter, at: int, written: list[Parameter], function: Callable[..., Any]
-) -> tuple[str, tuple[Any, ...], tuple[str, ...], int, int, int]:
-    """What a compiled call knows of a parameter."""
+# `__wrapped__` is an attribute of the class: the body. From Python 3.14 on `__annotate__` is in the place of
+# `__annotations__`, which a function makes of it, and a call does not.
+_COPIED: Final = frozenset({*functools.WRAPPER_ASSIGNMENTS, "__annotations__"})
+
+
+def _rows(written: Sequence[Parameter], function: Callable[..., Any]) -> tuple[tuple[Any, ...], ...]:
+    """What a compiled call knows of each parameter.
+
+    That is its name if it may be given by name, a tuple of its default or an empty one, the strings that it may be, its
+    role, what it takes that is no array, and the index of the array beside which a scalar gets its dtype.
+    """
+    defaults, named = function.__defaults__ or (), function.__kwdefaults__ or {}
+    code = function.__code__
+    usual = {**dict(zip(code.co_varnames[code.co_argcount - len(defaults) :], defaults, strict=False)), **named}
     roles = {ARRAY: speedups.ARRAY, WEAK: speedups.WEAK, SEQUENCE: speedups.SEQUENCE}
-    others = [i for i, one in enumerate(written) if one.role in (ARRAY, WEAK) and not (one is p or one.is_condition)]
-    defaults, keywords = function.__defaults__ or (), function.__kwdefaults__ or {}
-    since = sum(not one.is_keyword for one in written) - len(defaults)
-    usual: tuple[Any, ...] = ()
-    if p.is_keyword:
-        usual = (keywords[p.name],) if p.name in keywords else ()
-    elif at >= since:
-        usual = (defaults[at - since],)
-    name = "" if at < function.__code__.co_posonlyargcount else p.name
-    words = tuple([ast.literal_eval(word) for word in p.choices])
-    return name, usual, words, roles.get(p.role, speedups.PLAIN), _taken(p), (others or [0])[0]
+    operands = [at for at, p in enumerate(written) if p.role in (ARRAY, WEAK) and not p.is_condition]
+    return tuple(
+        [
+            (
+                "" if at < code.co_posonlyargcount else p.name,
+                (usual[p.name],) if p.name in usual else (),
+                tuple(map(ast.literal_eval, p.choices)),
+                roles.get(p.role, speedups.PLAIN),
+                _taken(p),
+                next((other for other in operands if other != at), 0),
+            )
+            for at, p in enumerate(written)
+        ]
+    )
 
 
 def _positional(written: Sequence[Parameter], function: Callable[..., Any]) -> int:
     """How many parameters come by position, in the order written."""
+    if not any(p.is_keyword for p in written):
+        return len(written)
     options = iter(by_position.options_of(function))
     return sum(1 for _ in itertools.takewhile(lambda p: not p.is_keyword or p.name == next(options, None), written))
 
 
+@functools.cache
 def _taken(p: Parameter) -> Any:
     """What a parameter takes that is no array, as flags."""
     if p.role is PLAIN and not p.is_read:

@@ -22,9 +22,9 @@ The decorators' options are
               `_choice.cost.classify`
     alike     a function of the same cost class that takes as long, so that this one is not measured
     timed     the inputs with which it is measured, if they do not follow from the parameters: `TIMED`
-    fit       how shapes must fit: `diagnosis.FITS`; default "broadcast" if a parameter may be a weak scalar, else "any"
-    batch     its batching rule: `batching.RULES`; default "elementwise" if shapes broadcast or the cost class is an
-              elementwise one, else none
+    fit       how shapes must fit: `fits.FITS`; default "broadcast" if a parameter may be a weak scalar, else "any"
+    batch     its batching rule: `batching_rules.RULES`; default "elementwise" if shapes broadcast or the cost class is
+              an elementwise one, else none
     promotion the dtype to which its arrays are promoted: `_base.dtypes.PROMOTIONS`; default "floats" for elementwise
               floating-point functions, "wide floats" for other floating-point functions, else "common"
     scalars   how it treats weak scalars: `SCALARS_ARE`
@@ -33,12 +33,16 @@ The decorators' options are
 from __future__ import annotations
 
 import copy
+import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Any, Final, Literal, TypeVar, overload
 
 from anyarray._base import dtypes
-from anyarray._call import batching, diagnosis
+from anyarray._call import diagnosis
+from anyarray._call.batching import rule_of
+from anyarray._call.batching_rules import RULES
+from anyarray._call.fits import FITS
 from anyarray._choice import cost
 from anyarray._memory import views
 from anyarray._registry import home
@@ -48,6 +52,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 ARRAY, WEAK, SEQUENCE, DTYPE, PLAIN = "array", "weak", "sequence", "dtype", "plain"
 SHAPE: Final = "Shape"
+_OF_SELF: Final = "AnyArray | complex"
+"""What stands for the annotation of `self` in methods of Array: an operand."""
 
 SCALARS_ARE: Final = ("promoted", "compared", "exponent")
 """How a function treats weak scalars: they take a dtype as the standard says; "compared", and integers that this dtype
@@ -65,60 +71,72 @@ class Parameter:
     """A parameter of a declared function, as dispatch sees it."""
 
     __slots__ = (
-        "annotation",
-        "choices",
-        "is_condition",
-        "is_flag",
-        "is_integral",
-        "is_keyword",
-        "is_number",
-        "is_optional",
-        "is_read",
-        "is_variadic",
-        "name",
-        "role",
-        "takes_integer",
-        "takes_integers",
-        "takes_plain_scalar",
-        "words",
-    )
+        "annotation", "choices", "is_condition", "is_flag", "is_integral", "is_keyword", "is_number", "is_optional",
+        "is_read", "is_variadic", "name", "role", "takes_integer", "takes_integers", "takes_plain_scalar", "words",
+    )  # fmt: skip
 
-    def __init__(self, name: str, annotation: str, words: str, *, is_keyword: bool, is_variadic: bool) -> None:
+    role: str
+    is_optional: bool
+    takes_plain_scalar: bool
+    is_integral: bool
+    """Whether it is an integer, or a sequence of them."""
+    takes_integer: bool
+    """Whether it may be one integer."""
+    takes_integers: bool
+    """Whether it may be a tuple of integers."""
+    is_flag: bool
+    """Whether it is a bool; integers are converted."""
+    is_number: bool
+    """Whether it is a number; NumPy scalars and 0-d arrays are converted."""
+    choices: Sequence[str]
+    """The strings that it may be, in quotes."""
+    is_read: bool
+    """Whether `arguments.convert_argument` checks and converts it."""
+
+    def __init__(self, name: str, annotation: str, words: str, is_keyword: bool, is_variadic: bool) -> None:
         self.name = name
         self.annotation = annotation
-        union = [part.strip() for part in self.annotation.split("|")]
         self.words = words
         self.is_keyword = is_keyword
         self.is_variadic = is_variadic
-        self.is_optional = "None" in union
-        self.takes_plain_scalar = "AnyArray" in union and union[0] in ("int", "float")
-        scalars = {"bool", "int", "float", "complex"}.intersection(union)
-        if "Sequence[AnyArray]" in union or (self.is_variadic and union == ["AnyArray"]):
-            self.role = SEQUENCE
-        elif "AnyArray" in union:
-            self.role = WEAK if scalars and not self.takes_plain_scalar else ARRAY
-        elif "DTypeLike" in union:
-            self.role = DTYPE
-        else:
-            self.role = PLAIN
-        self.is_integral = self.role is PLAIN and not _INTEGERS.isdisjoint(union)
-        """Whether it is an integer, or a sequence of them."""
-        self.takes_integer = self.is_integral and self.annotation.startswith("int")
-        """Whether it may be one integer."""
-        self.takes_integers = self.is_integral and (
-            self.annotation == SHAPE or ("[int" in self.annotation and "[Sequence" not in self.annotation)
-        )
-        """Whether it may be a tuple of integers."""
-        self.is_flag = self.role is PLAIN and "bool" in union
-        """Whether it is a bool; integers are converted."""
-        self.is_number = self.role is PLAIN and union == ["float"]
-        """Whether it is a number; NumPy scalars and 0-d arrays are converted."""
-        self.choices = diagnosis.literal_values(self.annotation) if self.annotation.startswith("Literal") else []
-        """The strings that it may be, in quotes."""
-        self.is_read = self.is_integral or self.is_flag or self.is_number or bool(self.choices)
-        """Whether `dispatch.convert_argument` checks and converts it."""
+        for attribute, value in _meaning(annotation, is_variadic):
+            setattr(self, attribute, value)
         # Such as the condition of `where` and the sorter of `searchsorted`, which take no part in promotion.
         self.is_condition = self.role is ARRAY and (words == "boolean" or (words == "integer" and self.is_optional))
+
+
+_parameter: Final = functools.cache(Parameter)
+"""A parameter, shared by the functions that have it: two thirds of all are one of ten."""
+
+
+@functools.cache
+def _meaning(annotation: str, is_variadic: bool) -> Collection[tuple[str, Any]]:
+    """The attributes of a parameter that follow from its annotation."""
+    union = [part.strip() for part in annotation.split("|")]
+    takes_plain_scalar = "AnyArray" in union and union[0] in ("int", "float")
+    if "Sequence[AnyArray]" in union or (is_variadic and union == ["AnyArray"]):
+        role = SEQUENCE
+    elif "AnyArray" in union:
+        role = ARRAY if takes_plain_scalar or {"bool", "int", "float", "complex"}.isdisjoint(union) else WEAK
+    else:
+        role = DTYPE if "DTypeLike" in union else PLAIN
+    is_plain = role is PLAIN
+    is_integral = is_plain and not _INTEGERS.isdisjoint(union)
+    is_flag, is_number = is_plain and "bool" in union, is_plain and union == ["float"]
+    choices = diagnosis.literal_values(annotation) if annotation.startswith("Literal") else ()
+    has_integers = annotation == SHAPE or ("[int" in annotation and "[Sequence" not in annotation)
+    return {
+        "role": role,
+        "is_optional": "None" in union,
+        "takes_plain_scalar": takes_plain_scalar,
+        "is_integral": is_integral,
+        "takes_integer": is_integral and annotation.startswith("int"),
+        "takes_integers": is_integral and has_integers,
+        "is_flag": is_flag,
+        "is_number": is_number,
+        "choices": choices,
+        "is_read": is_integral or is_flag or is_number or bool(choices),
+    }.items()
 
 
 class Declaration:
@@ -148,12 +166,12 @@ class Declaration:
         self.result_class: Any = tuple if self.result.startswith("tuple[") else body.__globals__.get(self.result)
         words = dict(words)
         self.parameters = [
-            Parameter(
+            _parameter(
                 name,
-                _written_out(str(annotations.get(name, "")), body.__globals__),
+                _OF_SELF if name == "self" else _written_out(str(annotations.get(name, "")), body.__globals__),
                 self._word(name, words, diagnosis.ACCEPTED, "any"),
-                is_keyword=is_keyword,
-                is_variadic=is_variadic,
+                is_keyword,
+                is_variadic,
             )
             for name, is_keyword, is_variadic in _names_of(body)
         ]
@@ -164,10 +182,10 @@ class Declaration:
         self.alike = words.pop("alike", "")
         self.timed = self._word("timed", words, TIMED)
         is_for_scalars = any(p.role is WEAK for p in self.parameters)
-        self.fit = diagnosis.FITS[self._word("fit", words, diagnosis.FITS, "broadcast" if is_for_scalars else "any")]
+        self.fit = FITS[self._word("fit", words, FITS, "broadcast" if is_for_scalars else "any")]
         """The rule by which shapes and axes must fit."""
         is_elementwise = self.fit.broadcasts or (row is not None and row.is_elementwise)
-        self.batch = self._word("batch", words, batching.RULES, "elementwise" if is_elementwise else "")
+        self.batch = self._word("batch", words, RULES, "elementwise" if is_elementwise else "")
         operands = [p for p in self.parameters if p.role in (ARRAY, WEAK, SEQUENCE) and not p.is_condition]
         is_floating = bool(operands) and operands[0].words in ("floating-point", "real floating-point")
         usual = ("floats" if self.batch == "elementwise" else "wide floats") if is_floating else "common"
@@ -192,14 +210,11 @@ class Declaration:
 
         It differs in the names and types of its parameters, and in the order of operands.
         """
-        found = Declaration(method, {})
+        own = method.__code__.co_varnames
+        found = Declaration(method, {name: p.words for name, p in zip(own, self.parameters, strict=False)})
         found.name, found.fit = self.name, self.fit
         found.is_comparison, found.is_power = self.is_comparison, self.is_power
         found.promotion, found.batch = self.promotion, self.batch
-        for parameter, its in zip(found.parameters, self.parameters, strict=True):
-            parameter.words = its.words
-            if parameter.name == "self":
-                parameter.role = WEAK
         if is_reflected:
             # The native function gets the operands in the order of the expression: `1 - x` is `subtract(1, x)`.
             found.parameters.reverse()
@@ -235,7 +250,7 @@ class Declaration:
     @property
     def multiplies(self) -> bool:
         """Whether it is a matrix product."""
-        return self.fit is diagnosis.FITS["product"]
+        return self.fit is FITS["product"]
 
     def mirrored(self) -> Declaration:
         """The same declaration with the operands swapped."""
@@ -251,7 +266,7 @@ class Declaration:
         if self.cost:
             cost.classify(self.name, self.cost)
         if self.batch:
-            batching.rule_of[self.name] = batching.RULES[self.batch]
+            rule_of[self.name] = RULES[self.batch]
 
     def set_body(self, body: Callable[..., Any]) -> None:
         """Set the body, after the last change of the parameters."""

@@ -15,8 +15,9 @@ import numpy as np
 
 from anyarray._base import dtypes
 from anyarray._base.dtypes import DType
-from anyarray._call import dispatch, watching
+from anyarray._call import watching
 from anyarray._call.declaration import declarations
+from anyarray._call.wrapping import wrap
 from anyarray._choice import choice, learning, machine, whole_chains
 from anyarray._choice.automatic import Decision
 from anyarray._choice.whole_chains import Chain
@@ -89,8 +90,8 @@ class _Told(NamedTuple):
 def _brought(array: NDArray, home: Home, cause: str) -> Any:
     """The values of an ndarray as an Array of a home."""
     if array.ndim == 0:
-        return dispatch.wrap(home.constants.named(array.item(), array.dtype.name), home)
-    return dispatch.wrap(transfer.transferred(array, _NUMPY.backend, home.backend, cause).native, home)
+        return wrap(home.constants.named(array.item(), array.dtype.name), home)
+    return wrap(transfer.transferred(array, _NUMPY.backend, home.backend, cause).native, home)
 
 
 def _on_host(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from anyarray._base import errors
-from anyarray._call import dispatch
+from anyarray._call.wrapping import is_array
 
 if TYPE_CHECKING:
     from anyarray._array.array import Array  # a higher layer
@@ -28,7 +28,7 @@ def write(function: str, out: Any, result: Array) -> Any:
     """
     target = out[0] if type(out) is tuple and len(out) == 1 else out
     is_host = isinstance(target, np.ndarray)
-    if not (is_host or dispatch.is_array(target)):
+    if not (is_host or is_array(target)):
         raise errors.ArgumentTypeError(f"{function}: out must be an Array or an ndarray, not {type(target).__name__}")
     shape, wanted = tuple(target.shape), result.shape
     lengths: set[int | None] = {*shape, *wanted}

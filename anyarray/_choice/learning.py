@@ -18,12 +18,13 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from anyarray._base import environment, files
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from anyarray._choice.cost import Call
 
 VARIABLE: Final = "ANYARRAY_LEARN"

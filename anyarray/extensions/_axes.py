@@ -9,7 +9,8 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call import dispatch
+from anyarray._call.arguments import as_array, as_integer, as_python_integers
+from anyarray._call.wrapping import is_array
 from anyarray.standard import namespace as xp
 
 
@@ -18,7 +19,7 @@ def axis_of(function: str, axis: Any, ndim: int, parameter: str = "axis") -> int
 
     Raises TypeError unless it is an integer, IndexError for one that does not exist.
     """
-    given = dispatch.as_integer(function, parameter, axis)
+    given = as_integer(function, parameter, axis)
     if not -ndim <= given < ndim:
         raise errors.no_such_axis(function, given, ndim)
     return given % ndim
@@ -29,7 +30,7 @@ def axes_of(function: str, axes: Any, ndim: int, parameter: str = "axis") -> tup
 
     Raises ValueError if one is named twice.
     """
-    given = dispatch.as_python_integers(axes)
+    given = as_python_integers(axes)
     found = tuple([axis_of(function, one, ndim, parameter) for one in (given if type(given) is tuple else (given,))])
     if len(set(found)) < len(found):
         raise errors.ArgumentValueError(f"{function}: {parameter} must not name an axis twice, as {axes}")
@@ -41,9 +42,9 @@ def own_array(function: str, parameter: str, value: Any) -> Array:
 
     That is an Array itself, and a copy of what somebody else may write to. Raises TypeError for what is no array.
     """
-    if dispatch.is_array(value):
+    if is_array(value):
         return value
-    dispatch.as_array(function, parameter, value)
+    as_array(function, parameter, value)
     return xp.asarray(value)
 
 
@@ -58,7 +59,7 @@ def array_of(function: str, parameter: str, value: Any) -> Array:
     """
     if isinstance(value, (bool, int, float, complex, list, tuple)):
         return xp.asarray(value)
-    return dispatch.as_array(function, parameter, value)
+    return as_array(function, parameter, value)
 
 
 def known(array: Any) -> np.ndarray[Any, Any] | None:
@@ -78,7 +79,7 @@ def in_host_memory(*values: Any) -> list[Any] | None:
     """
     found: list[Any] = []
     for one in values:
-        if not dispatch.is_array(one):
+        if not is_array(one):
             found.append(one)
             continue
         array = known(one) if one._home.backend.kind == "cpu" else None

@@ -10,7 +10,9 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_array, as_integer, as_number, composed, is_array, known_shape
+from anyarray._call.arguments import as_array, as_integer, as_number, known_shape
+from anyarray._call.dispatch import composed
+from anyarray._call.wrapping import is_array
 from anyarray.extensions._axes import axes_of, axis_of, in_host_memory, known
 from anyarray.standard import namespace as xp
 

@@ -13,7 +13,9 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import composed, is_array, known_shape
+from anyarray._call.arguments import known_shape
+from anyarray._call.dispatch import composed
+from anyarray._call.wrapping import is_array
 from anyarray.extensions._axes import in_host_memory, known
 from anyarray.standard import namespace as xp
 

@@ -14,7 +14,8 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import as_array, as_integer, as_shape, is_array
+from anyarray._call.arguments import as_array, as_integer, as_shape
+from anyarray._call.wrapping import is_array
 from anyarray.extensions._axes import axis_of
 from anyarray.standard import namespace as xp
 

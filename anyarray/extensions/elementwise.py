@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import dtypes, errors
-from anyarray._call import dispatch
-from anyarray._call.dispatch import composed, known_shape
+from anyarray._call.arguments import as_array, known_shape
+from anyarray._call.dispatch import composed
 from anyarray.standard import namespace as xp
 
 __all__ = [
@@ -431,7 +431,7 @@ def iscomplexobj(x: AnyArray) -> builtins.bool:
 
     Source: NumPy 2.4, numpy.iscomplexobj.
     """
-    return dispatch.as_array("iscomplexobj", "x", x).dtype.kind == "c"
+    return as_array("iscomplexobj", "x", x).dtype.kind == "c"
 
 
 @composed(own="numpy", reads_no_values=True, x="real numeric", batch="elementwise")
@@ -484,7 +484,7 @@ def isrealobj(x: AnyArray) -> builtins.bool:
 
     Source: NumPy 2.4, numpy.isrealobj.
     """
-    return dispatch.as_array("isrealobj", "x", x).dtype.kind != "c"
+    return as_array("isrealobj", "x", x).dtype.kind != "c"
 
 
 @composed(own="numpy cupy", reads_no_values=True, x1="integer", x2="integer")
@@ -567,7 +567,7 @@ def nan_to_num(
 
     Source: NumPy 2.4, numpy.nan_to_num.
     """
-    x = dispatch.as_array("nan_to_num", "x", x)
+    x = as_array("nan_to_num", "x", x)
     if x.dtype.kind not in "fc":
         return xp.asarray(x, copy=True) if copy else x
     found = finite_of(x, nan, posinf, neginf)
@@ -636,7 +636,7 @@ def real_if_close(a: AnyArray, tol: float = 100) -> Array:
 
     Source: NumPy 2.4, numpy.real_if_close.
     """
-    a = dispatch.as_array("real_if_close", "a", a)
+    a = as_array("real_if_close", "a", a)
     if a.dtype.kind != "c":
         return a
     limit = tol * xp.finfo(a.dtype).eps if tol > 1 else tol

@@ -11,7 +11,8 @@ from typing import Literal
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_array, as_integer, composed, known_shape
+from anyarray._call.arguments import as_array, as_integer, known_shape
+from anyarray._call.dispatch import composed
 from anyarray.extensions._axes import axes_of, axis_of, known
 from anyarray.standard import namespace as xp
 

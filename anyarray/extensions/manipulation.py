@@ -16,16 +16,9 @@ import numpy as np
 from anyarray._array import layout
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import dtypes, errors, sizes
-from anyarray._call.dispatch import (
-    as_array,
-    as_integer,
-    as_python_integers,
-    as_shape,
-    as_written,
-    composed,
-    is_array,
-    known_shape,
-)
+from anyarray._call.arguments import as_array, as_integer, as_python_integers, as_shape, as_written, known_shape
+from anyarray._call.dispatch import composed
+from anyarray._call.wrapping import is_array
 from anyarray.extensions._axes import Values, array_of, axes_of, axis_of, own_array
 from anyarray.extensions.statistics import median
 from anyarray.standard import namespace as xp

@@ -11,7 +11,9 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_array, as_integer, composed, is_array, known_shape
+from anyarray._call.arguments import as_array, as_integer, known_shape
+from anyarray._call.dispatch import composed
+from anyarray._call.wrapping import is_array
 from anyarray.extensions._axes import known, own_array
 from anyarray.extensions.correlation import convolve
 from anyarray.extensions.linalg import lstsq

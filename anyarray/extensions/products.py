@@ -14,7 +14,9 @@ from anyarray._array import layout
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import dtypes, errors, sizes
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import as_array, as_integer, composed, is_array, known_shape
+from anyarray._call.arguments import as_array, as_integer, known_shape
+from anyarray._call.dispatch import composed
+from anyarray._call.wrapping import is_array
 from anyarray.extensions._axes import axis_of
 from anyarray.standard import namespace as xp
 

@@ -18,7 +18,9 @@ from anyarray._array.flat import as_many
 from anyarray._array.methods import chosen
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import SCALARS, as_array, as_integer, as_shape, as_written, composed, is_array, wrap_owned
+from anyarray._call.arguments import as_array, as_integer, as_shape, as_written
+from anyarray._call.dispatch import composed
+from anyarray._call.wrapping import SCALARS, is_array, wrap_owned
 from anyarray._choice import choice
 from anyarray.extensions._axes import Values, array_of, axis_of, clearly, own_array
 from anyarray.standard import namespace as xp

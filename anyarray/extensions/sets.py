@@ -10,7 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from anyarray._array.array import AnyArray, Array
-from anyarray._call.dispatch import as_array
+from anyarray._call.arguments import as_array
 from anyarray.extensions._axes import axis_of
 from anyarray.extensions.sorting import order_along, sorted_along
 from anyarray.standard import namespace as xp

@@ -7,7 +7,8 @@ from typing import Final
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.dispatch import as_python_integers, composed, known_shape
+from anyarray._call.arguments import as_python_integers, known_shape
+from anyarray._call.dispatch import composed
 from anyarray.extensions._axes import array_of, axis_of, clearly
 from anyarray.standard import namespace as xp
 

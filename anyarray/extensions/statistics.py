@@ -14,7 +14,8 @@ from anyarray._array import complex_order
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call.dispatch import as_array, composed, known_shape
+from anyarray._call.arguments import as_array, known_shape
+from anyarray._call.dispatch import composed
 from anyarray.extensions._axes import axes_of
 from anyarray.standard import namespace as xp
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from anyarray._array.array import Array
 from anyarray._base import dtypes
-from anyarray._call.dispatch import as_integer, as_number
+from anyarray._call.arguments import as_integer, as_number
 from anyarray.standard import namespace as xp
 
 __all__ = ["bartlett", "blackman", "hamming", "hanning", "kaiser"]

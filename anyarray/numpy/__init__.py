@@ -6,7 +6,7 @@ and `xp.vmap`, with the import changed. A name is resolved when it is first used
     _differing      functions whose parameters mean something else than ours, written out
     _itself         what NumPy itself serves: dtypes, constants, error states, printing
     _ufuncs         universal functions, with their methods
-    _entrance       all others: a function of ours, called as NumPy's is; `_options` has a rule for each other option
+    _wrapper        all others: a function of ours, called as NumPy's is; `_options` has a rule for each other option
 
 Names of NumPy that have no meaning here raise AttributeError with the reason: `_itself.ABSENT`.
 """

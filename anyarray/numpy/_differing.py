@@ -18,9 +18,14 @@ import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import errors
-from anyarray._call.dispatch import decides, unknown_length
+from anyarray._call.arguments import unknown_length
+from anyarray._call.operators import decides
 from anyarray.numpy import _options, _ufuncs
-from anyarray.numpy._entrance import (
+from anyarray.numpy._itself import values_of
+from anyarray.numpy._nditer import in_memory
+from anyarray.numpy._nditer import nditer as _nditer
+from anyarray.numpy._signatures import signature_of
+from anyarray.numpy._wrapper import (
     NUMBERS,
     as_array,
     as_numpys_own,
@@ -28,14 +33,10 @@ from anyarray.numpy._entrance import (
     bound,
     brought,
     dressed,
-    entrance,
     in_numpy,
     or_in_numpy,
+    wrapper,
 )
-from anyarray.numpy._itself import values_of
-from anyarray.numpy._nditer import in_memory
-from anyarray.numpy._nditer import nditer as _nditer
-from anyarray.numpy._signatures import signature_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -603,7 +604,7 @@ def _of_complex(name: str, method: str, lowest: float) -> Callable[..., Any]:
 
     NaN becomes `lowest`, which no other element is behind.
     """
-    plain = entrance(name, getattr(np, name), getattr(xp, name))
+    plain = wrapper(name, getattr(np, name), getattr(xp, name))
 
     def function(a: Any, *args: Any, **kwargs: Any) -> Any:
         x: Any = None if decides(a) else as_array(a)

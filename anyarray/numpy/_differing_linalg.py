@@ -10,7 +10,7 @@ import numpy as np
 
 import anyarray as xp
 from anyarray._base import errors
-from anyarray.numpy._entrance import as_array, at_once, dressed, or_in_numpy
+from anyarray.numpy._wrapper import as_array, at_once, dressed, or_in_numpy
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -83,7 +83,7 @@ def of_ndarrays(theirs: Callable[..., Any]) -> Callable[..., Any]:
 
 def making(theirs: Callable[..., Any]) -> Callable[..., Any]:
     """A function of NumPy whose ndarrays become Arrays."""
-    from anyarray.numpy._entrance import brought
+    from anyarray.numpy._wrapper import brought
 
     @functools.wraps(theirs)
     def function(*args: Any, **kwargs: Any) -> Any:

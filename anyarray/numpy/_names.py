@@ -12,20 +12,20 @@ import anyarray as xp
 from anyarray._array.array import Array
 from anyarray._base import sizes
 from anyarray._base.other_names import ALIASES
-from anyarray._call.dispatch import decides
-from anyarray.numpy._entrance import (
+from anyarray._call.operators import decides
+from anyarray.numpy._itself import ABSENT
+from anyarray.numpy._signatures import signature_of
+from anyarray.numpy._ufuncs import ufunc_of
+from anyarray.numpy._wrapper import (
     NUMBERS,
     as_array,
     at_once,
     brought,
     dressed,
-    entrance,
     in_numpy,
     is_as_theirs,
+    wrapper,
 )
-from anyarray.numpy._itself import ABSENT
-from anyarray.numpy._signatures import signature_of
-from anyarray.numpy._ufuncs import ufunc_of
 
 _OTHER: Final = {"row_stack": "vstack", "rint": "rint", "invert": "bitwise_invert", "in1d": "isin"}
 
@@ -53,7 +53,7 @@ def find(chapter: str, name: str) -> Any:
         missing(path)
     if not inspect.isroutine(theirs) and not isinstance(theirs, np.ufunc):
         return ours  # a class, or an object such as `r_`
-    return ufunc_of(name, theirs, ours) if isinstance(theirs, np.ufunc) else entrance(path, theirs, ours)
+    return ufunc_of(name, theirs, ours) if isinstance(theirs, np.ufunc) else wrapper(path, theirs, ours)
 
 
 def of_method(name: str, theirs: Any) -> Callable[..., Any]:

@@ -16,7 +16,7 @@ import numpy as np
 from anyarray._array.array import Array
 from anyarray._base import errors
 from anyarray._memory import views
-from anyarray.numpy._entrance import as_array
+from anyarray.numpy._wrapper import as_array
 from anyarray.standard import namespace as xp
 
 _FLAGS: Final = frozenset(

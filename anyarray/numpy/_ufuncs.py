@@ -16,11 +16,14 @@ from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType
-from anyarray._call import compiled, dispatch
-from anyarray._call.dispatch import decides
+from anyarray._call import compiled
+from anyarray._call.arguments import known_shape
+from anyarray._call.operators import decides
+from anyarray._call.placement import home_of_array
+from anyarray._call.wrapping import wrap
 from anyarray.extensions import histograms as counted
-from anyarray.numpy._entrance import NUMBERS, as_array, at_once, brought, in_numpy
 from anyarray.numpy._itself import values_of
+from anyarray.numpy._wrapper import NUMBERS, as_array, at_once, brought, in_numpy
 from anyarray.standard import namespace as xp
 
 _SCALARS: Final = frozenset({bool, int, float, complex})
@@ -276,10 +279,10 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
 
         Elsewhere None: it is composed of calls of the function.
         """
-        home, native = dispatch.home_of_array(self.__name__, x), x._native
+        home, native = home_of_array(self.__name__, x), x._native
         if home is not x._home or type(native) is not np.ndarray or home.is_traced(native):
             return None
-        return dispatch.wrap(getattr(self._theirs, method)(native, *args, **kwargs), home)
+        return wrap(getattr(self._theirs, method)(native, *args, **kwargs), home)
 
     def _accumulated(self, x: Array) -> Array:
         """The accumulation along the first axis."""
@@ -317,7 +320,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
 
         The second operand may follow. An index that comes several times counts each time.
         """
-        if type(a) is not Array or dispatch.known_shape(a).count(None):
+        if type(a) is not Array or known_shape(a).count(None):
             raise _OnlyNumPyHas
         if a.device.library == "numpy" and not a._home.is_traced(a._native):
             self._theirs.at(np.asarray(a), *map(values_of, (indices, *others)))

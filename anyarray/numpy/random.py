@@ -14,8 +14,8 @@ import numpy as _numpy
 
 from anyarray._array.array import Array
 from anyarray._base import errors
-from anyarray.numpy._entrance import at_once, brought
 from anyarray.numpy._itself import values_of
+from anyarray.numpy._wrapper import at_once, brought
 
 _IN_PLACE = frozenset({"shuffle"})
 _CLASSES = frozenset({"BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"})

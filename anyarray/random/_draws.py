@@ -7,7 +7,9 @@ from typing import Final
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType, DTypeLike, float32, float64, int32, int64, uint32, uint64
-from anyarray._call.dispatch import as_shape, composed, wrap
+from anyarray._call.arguments import as_shape
+from anyarray._call.dispatch import composed
+from anyarray._call.wrapping import wrap
 from anyarray._memory import transfer
 from anyarray._registry import registry
 from anyarray.random._quantile import normal_quantile

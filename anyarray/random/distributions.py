@@ -15,7 +15,10 @@ import numpy as np
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike, float64, int64, uint64
-from anyarray._call.dispatch import as_array, as_integer, as_shape, composed, constant, is_array
+from anyarray._call.arguments import as_array, as_integer, as_shape
+from anyarray._call.dispatch import composed
+from anyarray._call.placement import constant
+from anyarray._call.wrapping import is_array
 from anyarray.extensions._axes import known
 from anyarray.random import _rejection
 from anyarray.random._draws import bits, floating, random, standard_normal

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import uint32
-from anyarray._call.dispatch import as_array, as_integer
+from anyarray._call.arguments import as_array, as_integer
 from anyarray.random._threefry import threefry
 from anyarray.standard import namespace as xp
 

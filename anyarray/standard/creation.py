@@ -18,11 +18,23 @@ from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType, DTypeLike
 from anyarray._call import diagnosis
-from anyarray._call import dispatch as _dispatch
+from anyarray._call import wrapping as _wrapping
+from anyarray._call.arguments import (
+    as_array,
+    as_integer,
+    as_length,
+    as_number,
+    as_shape,
+    holds_unknown_length,
+    require_dtype,
+    unknown_length,
+)
 from anyarray._call.by_position import takes_by_position
 from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
-from anyarray._call.dispatch import dispatch, wrap, wrap_aligned, wrap_owned
+from anyarray._call.dispatch import dispatch
+from anyarray._call.placement import home_of_array, home_of_arrays, native_on
+from anyarray._call.wrapping import SCALARS, body_globals, copied, is_array, wrap, wrap_aligned, wrap_new, wrap_owned
 from anyarray._choice import automatic, choice
 from anyarray._memory import alignment, devices, transfer
 from anyarray._memory.second_copies import LENDABLE
@@ -42,7 +54,7 @@ _NUMPY: Final = registry.backend_of_name("numpy").free
 # Module globals: faster to look up than attributes of modules.
 _defaults, _zeros, _empty = dtypes.defaults, np.zeros, np.empty
 _arange: Final[Callable[..., Any]] = np.arange
-_new: Final = _dispatch.body_globals["new"]
+_new: Final = body_globals["new"]
 _FEW: Final = 1 << 31
 """The limit below which integers fit the usual default dtype."""
 _MOST: Final = 1 << 48
@@ -89,12 +101,12 @@ def arange(
     low, high, gap = (0, start, step) if stop is None else (start, stop, step)
     kind: type[Any] = int
     are_ints = type(low) is type(high) is type(gap) is int
-    if not are_ints and _dispatch.holds_unknown_length((low, high, gap)):
+    if not are_ints and holds_unknown_length((low, high, gap)):
         return _arange_in_trace(low, high, gap, dtype, device)
     if not (is_usual and are_ints and gap and -_FEW < low < _FEW and -_FEW < high < _FEW):
-        low = _dispatch.as_number("arange", "start", low)
-        high = _dispatch.as_number("arange", "start" if stop is None else "stop", high)
-        gap = _dispatch.as_number("arange", "step", gap)
+        low = as_number("arange", "start", low)
+        high = as_number("arange", "start" if stop is None else "stop", high)
+        gap = as_number("arange", "step", gap)
         if gap == 0:
             raise errors.ArgumentValueError("arange: step must not be 0")
         kind = int if isinstance(low, int) and isinstance(high, int) and isinstance(gap, int) else float
@@ -138,7 +150,7 @@ def asarray(
     Source: array API 2025.12, creation_functions.asarray.
     """
     if type(obj) is Array:
-        if device is None and _dispatch.home_of_array("asarray", obj) is obj._home:
+        if device is None and home_of_array("asarray", obj) is obj._home:
             return _here(obj, dtype, copy)
         if device is not None and dtype is None and copy is None and watch() is UNWATCHED:
             return obj.to_device(device)
@@ -147,7 +159,7 @@ def asarray(
         home = choice.chosen_home()
         if home is _NUMPY or home.backend.library == "numpy":
             if obj.dtype not in home.dtypes:
-                _dispatch.require_dtype("asarray", "obj", home, obj)
+                require_dtype("asarray", "obj", home, obj)
             if obj.nbytes < _SMALL:
                 return wrap(obj.copy("K"), home)
             if _is_constant(obj):
@@ -159,7 +171,7 @@ def asarray(
     kind = type(obj)
     if kind is list or kind is tuple:
         return _of_sequence(obj, wanted, device, copy)
-    if kind in _dispatch.SCALARS:
+    if kind in SCALARS:
         return _of_scalar(obj, kind, wanted, device, copy)
     if kind is Array or registry.backend_of_native(obj) is not None:
         return _of_array(obj, wanted, device, copy)
@@ -179,27 +191,27 @@ def _here(x: Array, dtype: DTypeLike | None, copy: bool | None) -> Array:
     home = x._home
     if wanted is not None and wanted is not home.dtype(x._native):
         return _converted(x, wanted, copy)
-    return automatic.inherited(_dispatch.copied(x), x) if copy else x
+    return automatic.inherited(copied(x), x) if copy else x
 
 
 def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
     """An Array from an Array, or from a native array."""
-    source = _dispatch.as_array("asarray", "obj", obj)
-    is_ours = _dispatch.is_array(obj)
+    source = as_array("asarray", "obj", obj)
+    is_ours = is_array(obj)
     home = choice.chosen_home(device)
     if device is None and (choice.chosen() is None or home.backend is source._home.backend):
         home = source._home
     if is_ours and home is source._home and wanted in (None, source.dtype) and not copy:
         return source
     if home.backend is not source._home.backend:
-        native = _shared(source, home) if copy is False else _dispatch.native_on(source, home, "asarray", explicit=True)
+        native = _shared(source, home) if copy is False else native_on(source, home, "asarray", explicit=True)
     elif copy and wanted in (None, source.dtype):
-        native = (_dispatch.copied(source) if is_ours else wrap_owned(home.duplicate(source._native), home))._native
+        native = (copied(source) if is_ours else wrap_owned(home.duplicate(source._native), home))._native
     elif is_ours or copy is False or home.backend.is_immutable or _is_constant(source._native):
         native = source._native  # a write copies first
     else:
         return _converted(wrap_owned(home.duplicate(source._native), home), wanted, copy)
-    found = automatic.inherited(_converted(_dispatch.wrap_new(native, home), wanted, copy), source)
+    found = automatic.inherited(_converted(wrap_new(native, home), wanted, copy), source)
     if not is_ours and home.backend is not source._home.backend:
         found._plain = False  # as `wrap_aligned` does
     return found
@@ -230,7 +242,7 @@ def _converted(x: Array, wanted: DType | None, copy: bool | None) -> Array:
         return x
     if copy is False:
         raise errors.ArgumentValueError(f"asarray: obj of dtype {x.dtype} cannot become {wanted} without a copy")
-    return _dispatch.cast("asarray", "obj", x, wanted)
+    return _wrapping.cast("asarray", "obj", x, wanted)
 
 
 def _leaves(obj: Any) -> Iterator[Any]:
@@ -248,14 +260,14 @@ _NESTS: Final = frozenset({list, tuple})
 def _kinds(obj: Any) -> set[type]:
     """The classes of the elements of nested lists and tuples."""
     kinds = set(map(type, obj))
-    if kinds <= _dispatch.SCALARS:
+    if kinds <= SCALARS:
         return kinds
     nests = kinds if kinds <= _NESTS else {kind for kind in kinds if issubclass(kind, (list, tuple))}
     rows = obj if nests == kinds else [one for one in obj if isinstance(one, (list, tuple))]
     inner = set(
         map(type, itertools.chain.from_iterable(rows))
     )  # one C loop: a call for each row takes as long as its elements
-    if inner <= _dispatch.SCALARS:
+    if inner <= SCALARS:
         return inner if nests is kinds else kinds - nests | inner
     return (kinds - nests).union(*map(_kinds, rows))
 
@@ -281,13 +293,13 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
     """
     whole = _joined_in_numpy(obj)
     if whole is not None:
-        home = _dispatch.home_of_array("asarray", whole) if device is None else choice.chosen_home(device)
-        native = _dispatch.native_on(whole, home, "asarray", explicit=True)
+        home = home_of_array("asarray", whole) if device is None else choice.chosen_home(device)
+        native = native_on(whole, home, "asarray", explicit=True)
         return _converted(whole if home is _NUMPY else wrap(native, home), wanted, copy=None)
     parts = [_stacked(o, None, device) if isinstance(o, (list, tuple)) and o else asarray(o) for o in obj]
-    home = _dispatch.home_of_arrays("asarray", parts) if device is None else choice.chosen_home(device)
+    home = home_of_arrays("asarray", parts) if device is None else choice.chosen_home(device)
     try:
-        native = home.stack([_dispatch.native_on(p, home, "asarray", explicit=True) for p in parts], axis=0)
+        native = home.stack([native_on(p, home, "asarray", explicit=True) for p in parts], axis=0)
     except Exception as error:
         shapes = dict.fromkeys(str(p.shape) for p in parts)
         if len(shapes) > 1:
@@ -295,7 +307,7 @@ def _stacked(obj: Any, wanted: DType | None, device: Device | None) -> Array:
                 f"asarray: obj must be a regular nested sequence, not of arrays of shapes {' and '.join(shapes)}"
             ) from error
         raise
-    return _converted(_dispatch.wrap(native, home), wanted, copy=None)
+    return _converted(wrap(native, home), wanted, copy=None)
 
 
 def _joined_in_numpy(obj: Any) -> Array | None:
@@ -333,7 +345,7 @@ def _natives_in_numpy(obj: Any) -> list[Any] | None:
 
 
 _ARRAYS: Final = frozenset({Array})
-_ELEMENTS: Final = _ARRAYS | _dispatch.SCALARS
+_ELEMENTS: Final = _ARRAYS | SCALARS
 
 
 def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
@@ -344,7 +356,7 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
         if obj and type(obj[0]) is Array:  # as most lists of Arrays begin
             return _stacked(obj, wanted, device)
         kinds = _kinds(obj)
-        if kinds <= _dispatch.SCALARS:
+        if kinds <= SCALARS:
             try:
                 host = np.array(obj)
             except ValueError:
@@ -359,7 +371,7 @@ def _of_sequence(obj: Any, wanted: DType | None, device: Device | None, copy: bo
                         if home is _NUMPY:  # a fast path for the common case, in half the time
                             return wrap(host, home)
                     return _of_host(host, wanted or _defaults()[found], device, is_new=True)
-        if Array in kinds or any(map(registry.is_of_framework, kinds - _dispatch.SCALARS)):
+        if Array in kinds or any(map(registry.is_of_framework, kinds - SCALARS)):
             return _stacked(obj, wanted, device)
     host = _host_array(obj)
     return _of_host(host, wanted or _of_leaves(host, obj), device, is_new=True)
@@ -407,7 +419,7 @@ def _of_leaves(host: np.ndarray[Any, Any], obj: Any) -> DType | None:
     None if its elements have dtypes of their own, or need uint64.
     """
     leaf = next(iter(_leaves(obj)), 0.0) if isinstance(obj, (list, tuple)) else None
-    if type(leaf) in _dispatch.SCALARS or leaf is None:
+    if type(leaf) in SCALARS or leaf is None:
         kind = {"b": bool, "i": int, "u": int, "f": float, "c": complex}[host.dtype.kind]
         return _of_scalars(host.dtype, kind)
     return None
@@ -437,7 +449,7 @@ def _of_host(host: np.ndarray[Any, Any], wanted: DType | None, device: Device | 
                 dtypes.integer_within("asarray", bound.item() if isinstance(bound, np.generic) else bound, wanted)
         cast = host.astype(kind, copy=False)
     if is_new and cast.nbytes < alignment.SMALL and home.backend.library == "numpy":
-        return _dispatch.wrap(cast, home)
+        return wrap(cast, home)
     return wrap_owned(transfer.from_host(cast, home.backend), home)
 
 
@@ -492,9 +504,9 @@ def eye(
 
     Source: array API 2025.12, creation_functions.eye.
     """
-    rows: Any = n_rows if type(n_rows) is int else _dispatch.as_length("eye", "n_rows", n_rows)
-    columns: Any = rows if n_cols is None else _dispatch.as_length("eye", "n_cols", n_cols)
-    k = k if type(k) is int else _dispatch.as_integer("eye", "k", k)
+    rows: Any = n_rows if type(n_rows) is int else as_length("eye", "n_rows", n_rows)
+    columns: Any = rows if n_cols is None else as_length("eye", "n_cols", n_cols)
+    k = k if type(k) is int else as_integer("eye", "k", k)
     wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
     home = choice.chosen_home(device)
     if not type(rows) is type(columns) is int:
@@ -550,7 +562,7 @@ def full(
     Source: array API 2025.12, creation_functions.full.
     """
     kind: type[Any] | None = type(fill_value)
-    if kind not in _dispatch.SCALARS:
+    if kind not in SCALARS:
         kind = next((k for k in (bool, int, float, complex) if isinstance(fill_value, k)), None)
         if kind is None or isinstance(fill_value, np.generic):
             return _full_of_array(_shape("full", shape), fill_value, dtype, device)
@@ -572,7 +584,7 @@ def _full_of_array(shape: tuple[int, ...], fill_value: Any, dtype: DTypeLike | N
     home = choice.chosen_home(device) if not value._home.is_traced(value._native) else value._home
     if any(type(n) is not int for n in shape):
         shape, home = _in_trace("full", shape, device)
-    return wrap(home.broadcast_to(_dispatch.native_on(value, home, "full"), shape), home)
+    return wrap(home.broadcast_to(native_on(value, home, "full"), shape), home)
 
 
 @declare(cost="creation", alike="ones_like", batch="conversion")
@@ -590,8 +602,8 @@ def full_like(
 
     Source: array API 2025.12, creation_functions.full_like.
     """
-    x = _dispatch.as_array("full_like", "x", x)
-    if type(fill_value) not in _dispatch.SCALARS:
+    x = as_array("full_like", "x", x)
+    if type(fill_value) not in SCALARS:
         dtype = x.dtype if dtype is None else dtype
         return full(x.shape, fill_value, dtype=dtype, device=x.device if device is None else device)
     wanted = x.dtype if dtype is None else dtypes.dtype(dtype)
@@ -622,10 +634,10 @@ def linspace(
     Source: array API 2025.12, creation_functions.linspace.
     """
     given = start, stop, num
-    if _dispatch.holds_unknown_length(given):
+    if holds_unknown_length(given):
         return _linspace_in_trace(given, dtype, device, endpoint)
-    start, stop = _dispatch.as_number("linspace", "start", start), _dispatch.as_number("linspace", "stop", stop)
-    num = _dispatch.as_integer("linspace", "num", num)
+    start, stop = as_number("linspace", "start", start), as_number("linspace", "stop", stop)
+    num = as_integer("linspace", "num", num)
     if num < 0:
         raise errors.ArgumentValueError(f"linspace: num must not be negative, not {num}")
     if num >= _MOST:
@@ -756,8 +768,8 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
     `name` and `value` are as for `_filled`.
     """
     if type(x) is not Array:
-        x = _dispatch.as_array(f"{name}_like", "x", x)
-    home: Home = _dispatch.home_of_array(f"{name}_like", x)
+        x = as_array(f"{name}_like", "x", x)
+    home: Home = home_of_array(f"{name}_like", x)
     if device is not None and registry.as_backend(device) is not home.backend:
         home = choice.chosen_home(device)
     elif device is not None:
@@ -801,11 +813,11 @@ def _in_trace(function: str, values: Sequence[Any], device: Device | None) -> tu
 
     Numbers stay as they are. Raises TransferError for another `device`.
     """
-    arrays = [n if type(n) is Array else None if type(n) in _dispatch.SCALARS else _unknown(n) for n in values]
-    home = _dispatch.home_of_arrays(function, [one for one in arrays if one is not None])
+    arrays = [n if type(n) is Array else None if type(n) in SCALARS else _unknown(n) for n in values]
+    home = home_of_arrays(function, [one for one in arrays if one is not None])
     if device is not None and registry.as_backend(device) is not home.backend:
         home = choice.chosen_home(device)
-    natives = [one if one is None else _dispatch.native_on(one, home, function) for one in arrays]
+    natives = [one if one is None else native_on(one, home, function) for one in arrays]
     return tuple([n if native is None else native for n, native in zip(values, natives, strict=True)]), home
 
 
@@ -817,9 +829,9 @@ def _unknown(length: Any) -> Array:
 
 def _numbers_in_trace(function: str, names: Sequence[str], values: Sequence[Any]) -> list[Any]:
     """Numbers, or Arrays of integers that a trace does not know."""
-    unknown = map(_dispatch.unknown_length, values)
+    unknown = map(unknown_length, values)
     return [
-        _dispatch.as_number(function, name, value) if one is None else one
+        as_number(function, name, value) if one is None else one
         for name, value, one in zip(names, values, unknown, strict=True)
     ]
 
@@ -846,7 +858,7 @@ def _linspace_in_trace(values: Sequence[Any], dtype: DTypeLike | None, device: D
             f"linspace: dtype must be a real floating one for lengths of a trace, not {wanted}"
         )
     if type(given[2]) is not Array:
-        given[2] = _dispatch.as_integer("linspace", "num", given[2])
+        given[2] = as_integer("linspace", "num", given[2])
     natives, home = _in_trace("linspace", given, device)
     kind = home.backend.dtype_for(wanted)
     return wrap(_made("linspace", home, *natives, endpoint=bool(endpoint), dtype=kind), home)
@@ -937,7 +949,7 @@ def _shape(function: str, shape: Shape) -> tuple[Any, ...]:
         return (shape,)
     if isinstance(shape, tuple) and 0 <= _elements(shape) < _MOST:
         return shape
-    lengths = _dispatch.as_shape(function, "shape", shape, may_be_unknown=True)
+    lengths = as_shape(function, "shape", shape, may_be_unknown=True)
     known = tuple([n for n in lengths if type(n) is int])
     if any(n < 0 for n in known):
         raise errors.ArgumentValueError(f"{function}: shape must not be negative, not {lengths}")

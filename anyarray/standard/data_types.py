@@ -33,9 +33,11 @@ from anyarray._base.dtypes import (
     uint32,
     uint64,
 )
-from anyarray._call import dispatch
+from anyarray._call.arguments import as_array
 from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
+from anyarray._call.placement import home_of_array, native_on
+from anyarray._call.wrapping import SCALARS, cast, copied, wrap
 from anyarray._choice import automatic
 from anyarray._registry import registry
 from anyarray._registry.registry import Backend
@@ -100,16 +102,16 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     """
     wanted = dtypes.dtype(dtype)
     if type(x) is not Array:
-        dispatch.as_array("astype", "x", x)  # raises TypeError if it is not an array
+        as_array("astype", "x", x)  # raises TypeError if it is not an array
         x = asarray(x)  # copies memory that the user could write to
-    home = dispatch.home_of_array("astype", x) if device is None else registry.as_backend(device).placed
+    home = home_of_array("astype", x) if device is None else registry.as_backend(device).placed
     if home is x._home:
         if x.dtype is not wanted:
-            return dispatch.cast("astype", "x", x, wanted)
-        return automatic.inherited(dispatch.copied(x), x) if copy else x
-    native = dispatch.native_on(x, home, "astype", explicit=device is not None)
-    here = automatic.inherited(dispatch.wrap(native, home), x)
-    return here if here.dtype is wanted else dispatch.cast("astype", "x", here, wanted)
+            return cast("astype", "x", x, wanted)
+        return automatic.inherited(copied(x), x) if copy else x
+    native = native_on(x, home, "astype", explicit=device is not None)
+    here = automatic.inherited(wrap(native, home), x)
+    return here if here.dtype is wanted else cast("astype", "x", here, wanted)
 
 
 def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
@@ -221,7 +223,7 @@ def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     others: list[str] = []
     for value in arrays_and_dtypes:
         kind = type(value)
-        if kind in dispatch.SCALARS:
+        if kind in SCALARS:
             scalars.append(kind)
         else:
             others.append(value._home.dtype(value._native).name if kind is Array else _of(value).name)  # type: ignore[union-attr]  # `kind` says so
@@ -239,5 +241,5 @@ def _of(value: Any) -> DType:
         return value.dtype
     if registry.backend_of_native(value) is None:
         return dtypes.dtype(value)
-    found: DType = dispatch.as_array("dtype", "x", value).dtype
+    found: DType = as_array("dtype", "x", value).dtype
     return found

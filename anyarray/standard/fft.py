@@ -24,10 +24,11 @@ from typing import Literal
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DTypeLike
-from anyarray._call import dispatch as _dispatch
+from anyarray._call.arguments import as_integer, as_number
 from anyarray._call.by_position import takes_by_position
 from anyarray._call.declaration import declare
 from anyarray._call.dispatch import dispatch
+from anyarray._call.wrapping import wrap_aligned
 from anyarray._choice import choice
 from anyarray._memory import devices
 from anyarray._registry.registry import Backend
@@ -337,11 +338,11 @@ def rfftfreq(
 
 def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: Backend | str | None) -> Array:
     if type(n) is not int:
-        n = _dispatch.as_integer(name, "n", n)
+        n = as_integer(name, "n", n)
     if n < 1:
         raise errors.ArgumentValueError(f"{name}: n must be at least 1, not {n}")
     if type(d) is not float:
-        d = _dispatch.as_number(name, "d", d)
+        d = as_number(name, "d", d)
         if isinstance(d, complex):
             raise errors.ArgumentTypeError(f"{name}: d must be a real number, not {d}")
     if not d:
@@ -352,4 +353,4 @@ def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: B
     home = choice.chosen_home(device)
     place = home.backend.native_device
     made = devices.tried(name, getattr(home, name), n, d=d, dtype=home.backend.dtype_for(wanted), device=place)
-    return _dispatch.wrap_aligned(made, home)
+    return wrap_aligned(made, home)

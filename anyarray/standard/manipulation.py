@@ -12,7 +12,8 @@ import numpy as np
 
 from anyarray._array.array import AnyArray, Array, Shape
 from anyarray._base.errors import ArgumentValueError
-from anyarray._call.dispatch import as_shape, dispatch
+from anyarray._call.arguments import as_shape
+from anyarray._call.dispatch import dispatch
 
 __all__ = [
     "broadcast_arrays", "broadcast_shapes", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis", "permute_dims",

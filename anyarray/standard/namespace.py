@@ -1,7 +1,11 @@
 """The standard's namespace, for functions that are composed of others.
 
-Write `from anyarray.standard import namespace as xp`. `xp.linalg` and `xp.fft` are here, too.
+Write `from anyarray.standard import namespace as xp`. `xp.linalg` and `xp.fft` are here, too, imported on first use.
 """
+
+import importlib as _importlib
+import types as _types
+import typing as _typing
 
 from anyarray.standard import (
     constants,
@@ -18,8 +22,6 @@ from anyarray.standard import (
     statistical,
     utility,
 )
-from anyarray.standard import fft as fft
-from anyarray.standard import linalg as linalg
 from anyarray.standard.constants import *
 from anyarray.standard.creation import *
 from anyarray.standard.data_types import *
@@ -33,6 +35,17 @@ from anyarray.standard.sets import *
 from anyarray.standard.sorting import *
 from anyarray.standard.statistical import *
 from anyarray.standard.utility import *
+
+if _typing.TYPE_CHECKING:
+    from anyarray.standard import fft as fft
+    from anyarray.standard import linalg as linalg
+else:
+
+    def __getattr__(name: str) -> _types.ModuleType:
+        if name in ("fft", "linalg"):
+            return globals().setdefault(name, _importlib.import_module(f"anyarray.standard.{name}"))
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__: list[str] = []
 __all__ += constants.__all__

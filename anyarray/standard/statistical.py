@@ -213,4 +213,4 @@ def var(
 
 
 for _name in ("mean", "prod", "std", "sum", "var"):  # whose first options have the order of NumPy's methods
-    setattr(Array, _name, compiled.of_theirs(getattr(Array, _name), None, globals()[_name], "o"))
+    setattr(Array, _name, compiled.with_numpy_function(getattr(Array, _name), None, globals()[_name], "o"))

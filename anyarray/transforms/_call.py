@@ -11,7 +11,10 @@ from anyarray._array.array import Array
 from anyarray._base import errors, nested
 from anyarray._base.functions import check_is_function, is_async, name_of
 from anyarray._base.nested import Structure
-from anyarray._call import batching, diagnosis, dispatch, inner
+from anyarray._call import batching, diagnosis, inner
+from anyarray._call.arguments import as_array
+from anyarray._call.placement import home_of_arrays, native_on
+from anyarray._call.wrapping import SCALARS, wrap_apart
 from anyarray._choice import choice
 from anyarray._registry import home as _home
 from anyarray._registry import libraries, registry
@@ -27,9 +30,9 @@ def leaf(value: Any) -> Array | None:
     kind = type(value)
     if kind is Array:
         return value  # type: ignore[no-any-return]  # `kind` says so
-    if kind in dispatch.SCALARS or kind is str or value is None:
+    if kind in SCALARS or kind is str or value is None:
         return None
-    return dispatch.as_array("transform", "argument", value) if registry.backend_of_native(value) else None
+    return as_array("transform", "argument", value) if registry.backend_of_native(value) else None
 
 
 def leaf_of_argument(value: Any) -> Array | None:
@@ -45,7 +48,7 @@ def leaf_of_argument(value: Any) -> Array | None:
 
 def leaf_or_number(value: Any) -> Array | None:
     """As `leaf`; a Python number becomes an Array of its default dtype."""
-    return asarray(value) if type(value) in dispatch.SCALARS else leaf(value)
+    return asarray(value) if type(value) in SCALARS else leaf(value)
 
 
 class Call:
@@ -71,7 +74,7 @@ class Call:
         if elsewhere is not None and not any(type(one._native) is batching.Batched for one in arrays):
             self.home = elsewhere(self.home)
         asked_for = self.home is not self.given
-        self.natives = [dispatch.native_on(one, self.home, name, explicit=asked_for) for one in arrays]
+        self.natives = [native_on(one, self.home, name, explicit=asked_for) for one in arrays]
 
     def result(self, chosen: Sequence[int], xs: Sequence[Native]) -> Any:
         """Call the function with `xs` in place of the chosen arrays."""
@@ -88,7 +91,7 @@ class Call:
         """What the function gave, as native arrays, and the structure."""
         arrays: list[Array] = []
         structure = nested.flatten(value, arrays, taken)
-        return [dispatch.native_on(one, self.home, self.name) for one in arrays], structure
+        return [native_on(one, self.home, self.name) for one in arrays], structure
 
     def wrapped(self, structure: Structure, natives: Sequence[Native]) -> Any:
         """Unflatten native arrays of the home, as Arrays for the caller."""
@@ -99,7 +102,7 @@ class Call:
         arrays = wrapped_on(natives, self.home)
         if self.home is self.given:
             return arrays
-        brought = [dispatch.native_on(x, self.given, self.name, explicit=True) for x in arrays]
+        brought = [native_on(x, self.given, self.name, explicit=True) for x in arrays]
         return wrapped_on(brought, self.given)
 
     def labels(self) -> list[str]:
@@ -113,12 +116,12 @@ class Call:
 
 
 def home_of(name: str, arrays: Sequence[Array]) -> Home:
-    return dispatch.home_of_arrays(name, arrays) if arrays else choice.chosen_home()
+    return home_of_arrays(name, arrays) if arrays else choice.chosen_home()
 
 
 def wrapped_on(natives: Sequence[Native], home: Home) -> Iterator[Array]:
     # What the function writes to its arguments stays with it.
-    return (dispatch.wrap_apart(x, x.home if isinstance(x, inner.Standing) else home) for x in natives)
+    return (wrap_apart(x, x.home if isinstance(x, inner.Standing) else home) for x in natives)
 
 
 def run_on(function: Callable[..., Any], home: Home, structure: Structure, natives: Sequence[Native]) -> Any:

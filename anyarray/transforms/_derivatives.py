@@ -10,7 +10,9 @@ from anyarray._array.array import Array
 from anyarray._base import errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
-from anyarray._call import dispatch
+from anyarray._call.arguments import as_python_integers
+from anyarray._call.placement import constant, native_on
+from anyarray._call.wrapping import SCALARS
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
@@ -173,7 +175,7 @@ def _value_and_grad(
                     "Reduce it, as by xp.sum(...), or take xp.jacobian"
                 )
             call.require_real(name_of(function), value)
-            return dispatch.native_on(value, call.home, name)
+            return native_on(value, call.home, name)
 
         value_and_gradients = hook_of(name, call.home, "value_and_grad")
         if not has_aux:
@@ -383,7 +385,7 @@ def _integers(name: str, argnums: Any) -> int | tuple[int, ...]:
 
     Raises TypeError unless it is an integer or a sequence of them, ValueError for duplicates.
     """
-    plain: Any = dispatch.as_python_integers(argnums)
+    plain: Any = as_python_integers(argnums)
     numbers = plain if isinstance(plain, tuple) else (plain,)
     for one in numbers:
         if not isinstance(one, int) or isinstance(one, bool):
@@ -419,7 +421,7 @@ def _with_arrays(value: Any) -> Any:
 
     Complex ones too, to be refused as Arrays of them are.
     """
-    return asarray(value) if type(value) in dispatch.SCALARS else nested.map_parts(value, _with_floats_as_arrays)
+    return asarray(value) if type(value) in SCALARS else nested.map_parts(value, _with_floats_as_arrays)
 
 
 def _with_floats_as_arrays(part: Any) -> Any:
@@ -447,4 +449,4 @@ def stop_gradient(x: T, /) -> T:
     array = leaf_of_argument(x)
     if array is None:
         return nested.map_parts(x, stop_gradient)  # type: ignore[no-any-return]  # of the class that came
-    return dispatch.constant("stop_gradient", array)  # type: ignore[return-value]  # an Array, or an array of a library
+    return constant("stop_gradient", array)  # type: ignore[return-value]  # an Array, or an array of a library

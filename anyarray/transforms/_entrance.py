@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from anyarray._base import dtypes
-from anyarray._call import diagnosis, dispatch
+from anyarray._call import diagnosis
+from anyarray._call.wrapping import body_globals, wrap_apart
 from anyarray._choice import choice
 from anyarray._choice.choice import Choice
 from anyarray._registry.home import Home, Native
@@ -59,8 +60,8 @@ class Own:
         self.current = choice.current
         self.defaults = dtypes.defaults
         self.explain = functools.partial(diagnosis.diagnose_failure, function="jit")
-        self.new = dispatch.body_globals["new"]
-        self.apart = dispatch.wrap_apart
+        self.new = body_globals["new"]
+        self.apart = wrap_apart
         self.others = (AttributeError, KeyError, TypeError)
         self.set = set_choice
         self.usual = USUAL
@@ -99,7 +100,7 @@ def given_names(count: int) -> list[str]:
 def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
     """The source text of the entrance: the fast path for Arrays on one home.
 
-    It is as in `_call.dispatch`; everything else takes the slow path. Between two computations each lookup takes
+    It is as in `_call.body`; everything else takes the slow path. Between two computations each lookup takes
     several times as long as in a loop, so there are few checks: an argument without `_home` is no Array. There are
     fewest where the executable checks its arguments itself, and raises. A RuntimeError means that it was running, so
     it is not called again. On a backend that compiles nothing the function itself is called, with new Arrays.

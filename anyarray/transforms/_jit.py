@@ -15,8 +15,10 @@ from anyarray._array.array import Array
 from anyarray._base import dtypes, errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
-from anyarray._call import dispatch, watching
+from anyarray._call import watching
 from anyarray._call.deferring import Deferred, Deferring
+from anyarray._call.placement import native_on
+from anyarray._call.wrapping import SCALARS, wrap, wrap_apart
 from anyarray._choice import choice as _choice
 from anyarray._choice.automatic import Decision
 from anyarray._choice.choice import Choice
@@ -149,7 +151,7 @@ class _Compiled:
         arrays: list[Array] = []
         result = nested.flatten(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
         self._results[self._signature(natives)] = result
-        found = [dispatch.native_on(one, self._home, "jit") for one in arrays]
+        found = [native_on(one, self._home, "jit") for one in arrays]
         return (found[0], True) if result is LEAF else (found, False)
 
     def _signature(self, natives: Sequence[Native]) -> tuple[Any, ...]:
@@ -159,7 +161,7 @@ class _Compiled:
     def __call__(self, natives: Sequence[Native], home: Home) -> Any:
         found = self._executable.native(*natives)
         if self.giving_one is not None:
-            return dispatch.wrap(found, home)
+            return wrap(found, home)
         structure = self._results[self._signature(natives)]
         return nested.unflatten(structure, wrapped_on([found] if structure is LEAF else found, home))
 
@@ -250,7 +252,7 @@ class _Jit:
         """Homes of backends that compile nothing, with the choice to set while the function runs there."""
         self._resting: dict[Any, WholeFunction] = {}
         """Calls about which no more decisions are made, by `_kind`."""
-        self._opaque: set[type] = {*dispatch.SCALARS, str, type(None)}
+        self._opaque: set[type] = {*SCALARS, str, type(None)}
         """Classes of arguments of calls on `_bare` homes that hold no Arrays."""
         own = self.own = Own()
         own.made = (_own_of, (function, static))
@@ -368,7 +370,7 @@ class _Jit:
         arrays: Sequence[Array],
     ) -> Any:
         """The result on a home, to which the arrays are transferred."""
-        natives = [dispatch.native_on(one, home, "jit") for one in arrays]
+        natives = [native_on(one, home, "jit") for one in arrays]
         if home.depth or not home.backend.has_hook("jit"):  # what is in a batch is no native array
             if not home.depth and home.backend.has_hook("fused") and home not in self._bare:
                 return self._call_fused(home, args, kwargs, structure, arrays, natives)
@@ -412,8 +414,8 @@ class _Jit:
         key = (home, structure, *dtypes.defaults().values())
         kernels = self._kernels.get(key) if _is_hashable(structure) else None
         if kernels is not None and _signature(natives) in kernels:
-            return dispatch.wrap(_run_of(kernels)(*natives), home)
-        guarded = [dispatch.wrap_apart(x, home) for x in natives]  # no write reaches what is still to be read
+            return wrap(_run_of(kernels)(*natives), home)
+        guarded = [wrap_apart(x, home) for x in natives]  # no write reaches what is still to be read
         inside = Deferring(home)
         given = [inside.given(one._native) for one in guarded]
         results: list[Array] = []
@@ -439,7 +441,7 @@ class _Jit:
             if is_common and home not in self._fast and all(a._home is home for a in arrays):
                 run = self._fast[home] = _run_of(kernels)
                 self._refusals[run] = _Varies
-        found = [dispatch.wrap_apart(next(values), home) if one._home is inside else one for one in results]
+        found = [wrap_apart(next(values), home) if one._home is inside else one for one in results]
         return nested.unflatten(result, iter(found))
 
     def _timed_on(
@@ -556,7 +558,7 @@ class _Jit:
         else:
             self._fast[home] = run
             self.own.set_fastest(home, run)
-        return dispatch.wrap(found, home)
+        return wrap(found, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, static ones wrapped in `Static`."""
@@ -607,4 +609,4 @@ def _own_of(function: Callable[..., Any], static: tuple[str, ...]) -> Own:
 
 def _own(value: Any) -> Any:
     """An Array of the same values, to be written to; anything else itself."""
-    return dispatch.wrap_apart(value._native, value._home) if type(value) is Array else value
+    return wrap_apart(value._native, value._home) if type(value) is Array else value

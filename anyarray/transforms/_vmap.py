@@ -8,7 +8,9 @@ from typing import Any, TypeAlias, cast
 from anyarray._base import errors, nested
 from anyarray._base.functions import wraps
 from anyarray._base.nested import LEAF, Static, Structure
-from anyarray._call import batching, dispatch
+from anyarray._call import batching
+from anyarray._call.arguments import as_python_integers
+from anyarray._call.wrapping import unshared
 from anyarray._registry.home import Home, Native
 from anyarray.transforms._call import Call, P, R, check, clear_about_leaks
 
@@ -69,7 +71,7 @@ def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
 
     `axes` is one axis for all, or a container like the structure's.
     """
-    axes = dispatch.as_python_integers(axes)
+    axes = as_python_integers(axes)
     if axes is None or type(axes) is int:
         return [axes] * len(nested.labels(structure, ""))
     content = nested.keys_and_parts(axes)
@@ -147,7 +149,7 @@ def _at_once(
         return None
     if batch.is_refused:
         return None
-    return [dispatch.unshared(one, xs, home) for one in found]  # a result may be a view of an argument
+    return [unshared(one, xs, home) for one in found]  # a result may be a view of an argument
 
 
 def _one_by_one(function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home) -> list[Native]:

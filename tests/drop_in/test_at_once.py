@@ -1,6 +1,6 @@
 """Functions of `anyarray.numpy` that NumPy's own compute of few elements.
 
-They keep what Arrays promise: see `_speedups/entry/theirs.c`.
+They keep what Arrays promise: see `_speedups/entry/numpy_function.c`.
 """
 
 from __future__ import annotations

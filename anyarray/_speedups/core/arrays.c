@@ -1,6 +1,6 @@
 /* How Arrays are read and made.
 
-Compiled: what `_call.dispatch.wrap` and `wrap_all` do. Left to Python: Arrays of other classes than Array
+Compiled: what `_call.wrapping.wrap` and `wrap_all` do. Left to Python: Arrays of other classes than Array
 itself. */
 
 #include "arrays.h"

@@ -5,61 +5,104 @@
 
 #include "numpy_api.h"
 
-/* All are references, held as long as the process runs: the module is never unloaded.
+/* What the package passes, by the names that `_call.compiled.configure` gives it: X(name) or X(name, class). */
 
-An offset is that of a slot in the instances of a Python class; see `get_slot`. */
+#define CLASSES(X) \
+    X(array_type) /* `_array.array.Array`; NULL until `configure` was called */ \
+    X(home_type) /* `_registry.home.Home` */ \
+    X(backend_type) /* `_registry.registry.Backend` */ \
+    X(choice_type) /* `_choice.choice.Choice` */ \
+    X(limit_type) /* `_choice.machine.Limit` */ \
+    X(dtype_type) /* `_base.dtypes.DType` */ \
+    X(reordered_type) /* `_memory.views.Reordered` */ \
+    X(postponed_type) /* `_call.postponing.Postponed` */
+
+#define OBJECTS(X) \
+    X(choice_variable, PyContextVar_Type) /* holds the Choice of this context */ \
+    X(by_cost, PyBaseObject_Type) /* the backend of a Choice by the cost model */ \
+    X(numpy_home, PyBaseObject_Type) /* the home of free Arrays in NumPy */ \
+    X(powers, PyDict_Type) /* has the exponents for which another function may stand */ \
+    X(second_copy_sizes, PyDict_Type) /* `_memory.second_copies.sizes`; not empty if a second copy takes memory */ \
+    X(ufuncs, PyDict_Type) /* our functions by NumPy's ufunc */ \
+    X(operand_types, PyFrozenSet_Type) /* classes of NumPy that may stand for an Array in an operation */ \
+    X(defaults_variable, PyContextVar_Type) /* holds the default dtypes, */ \
+    X(standard_defaults, PyDict_Type) /* and its value outside of `default_dtypes` */ \
+    X(unadopted, PyDict_Type) /* libraries that were not imported when last looked for, */ \
+    X(are_absent, PyBaseObject_Type) /* and whether they still are not: a function of them */ \
+    X(lendable, PyBaseObject_Type) /* the second copy of an Array whose memory may be lent */ \
+    X(accounts, PyDict_Type) /* `_choice.accounts.by_memory` */ \
+    X(read_only_view, PyBaseObject_Type) /* `_memory.views.READ_ONLY`, the record of a view that is not written */ \
+    X(keep_order, PyBaseObject_Type) /* a function of `_memory.views` */ \
+    X(skipped_files, PyTuple_Type) /* how the names of files begin that are none of the user's */ \
+    X(loop_of, PyBaseObject_Type) /* functions of `_call.chains` */ \
+    X(warned_errors, PyBaseObject_Type) \
+    X(warn, PyBaseObject_Type) \
+    X(ran, PyBaseObject_Type) \
+    X(moved, PyBaseObject_Type) /* a function of `_call.moves` */ \
+    X(put_off, PyBaseObject_Type) /* functions of `_call.postponing` */ \
+    X(put_off_inplace, PyBaseObject_Type) \
+    X(value_of, PyBaseObject_Type) \
+    X(compute_readers, PyBaseObject_Type) \
+    X(leaves, PyDict_Type) /* the memory that calls read which are put off there */ \
+    X(error_variable, PyBaseObject_Type) /* NumPy's ContextVar for floating-point errors; None if it has none */
+
+#define NUMBERS(X) \
+    X(threads) /* that run a chain */ \
+    X(large) /* elements of a large call: `_choice.machine.LARGE` */ \
+    X(few) /* elements up to which a shortcut gives the same: `backends._shortcut.FEW` */ \
+    X(small_nbytes) /* below which memory need not be aligned: `_memory.alignment.SMALL` */ \
+    X(modest_nbytes) /* below which a copy is made without asking: `_memory.alignment.MODEST` */
+
+/* The slots of these classes that C reads: X(class, offset in an instance, name); see `get_slot`. */
+#define SLOTS(X) \
+    X(array_type, native_offset, "_value") \
+    X(array_type, home_offset, "_home") \
+    X(array_type, second_offset, "_second") \
+    X(array_type, account_offset, "_account") \
+    X(array_type, view_offset, "_view") \
+    X(array_type, plain_offset, "_plain") \
+    X(home_type, backend_offset, "backend") \
+    X(home_type, constants_offset, "constants") \
+    X(home_type, dtypes_offset, "dtypes") \
+    X(home_type, powers_offset, "powers") \
+    X(home_type, placed_offset, "placed") \
+    X(backend_type, free_offset, "free") \
+    X(backend_type, native_device_offset, "native_device") \
+    X(backend_type, native_dtypes_offset, "_native_dtypes") \
+    X(choice_type, chosen_offset, "backend") \
+    X(choice_type, fuses_offset, "fuses") \
+    X(choice_type, records_offset, "records") \
+    X(limit_type, elements_offset, "elements") \
+    X(limit_type, even_offset, "even") \
+    X(limit_type, product_offset, "product") \
+    X(limit_type, recorded_offset, "recorded") \
+    X(dtype_type, numpy_dtype_offset, "dtype")
+
+#define CLASS_FIELD(name) PyTypeObject *name;
+#define OBJECT_FIELD(name, type) PyObject *name;
+#define NUMBER_FIELD(name) npy_intp name;
+#define SLOT_FIELD(type, name, slot) Py_ssize_t name;
 typedef struct {
-    PyTypeObject *array_type; /* NULL until `configure` was called */
-    Py_ssize_t native_offset, home_offset, second_offset, account_offset, view_offset, plain_offset;
-    PyTypeObject *home_type; /* `_registry.home.Home` */
-    Py_ssize_t backend_offset, constants_offset, dtypes_offset, powers_offset, placed_offset;
-    PyTypeObject *backend_type; /* `_registry.registry.Backend` */
-    Py_ssize_t free_offset, native_device_offset, native_dtypes_offset;
-    PyTypeObject *choice_type; /* `_choice.choice.Choice` */
-    Py_ssize_t chosen_offset, fuses_offset, records_offset;
-    PyTypeObject *limit_type; /* `_choice.machine.Limit` */
-    Py_ssize_t elements_offset, even_offset, product_offset, recorded_offset;
-    PyTypeObject *dtype_type; /* `_base.dtypes.DType` */
-    Py_ssize_t numpy_dtype_offset;
-    PyObject *choice_variable;   /* the ContextVar of the Choice that holds */
-    PyObject *by_cost;           /* the backend of a Choice by the cost model */
-    PyObject *numpy_home;        /* the home of free Arrays in NumPy */
-    PyObject *powers;            /* a dict with the exponents for which another function may stand */
-    PyObject *second_copy_sizes; /* `_memory.second_copies.sizes`; not empty if a second copy takes memory */
-    PyObject *ufuncs;            /* our functions by NumPy's ufunc */
-    PyObject *operand_types;     /* classes of NumPy that may stand for an Array in an operation */
-    PyObject *defaults_variable; /* the ContextVar of the default dtypes, */
-    PyObject *standard_defaults; /* and its value outside of `default_dtypes` */
-    PyObject *unadopted;         /* libraries that were not imported when last looked for, */
-    PyObject *are_absent;        /* and whether they still are not: a function of them */
-    PyObject *lendable;          /* the second copy of an Array whose memory may be lent */
-    PyObject *accounts;          /* `_choice.accounts.by_memory` */
-    PyObject *read_only_view;    /* `_memory.views.READ_ONLY`, the record of a view that is not written */
-    PyTypeObject *reordered_type; /* `_memory.views.Reordered`, and a function of that module */
-    PyObject *keep_order;
-    PyObject *skipped_files;     /* a tuple: how the names of files begin that are none of the user's */
-    PyObject *loop_of, *warned_errors, *warn, *ran; /* functions of `_call.chains` */
-    PyObject *moved;             /* a function of `_call.moves` */
-    PyTypeObject *postponed_type;  /* `_call.postponing.Postponed`, and functions of that module */
-    PyObject *put_off, *put_off_inplace, *value_of, *compute_readers;
-    PyObject *leaves;            /* a dict of the memory that calls read which are put off there */
-    PyObject *error_variable;    /* the ContextVar of what NumPy does on floating-point errors; None if it has none */
-    int threads;                 /* that run a chain */
-    npy_intp large;              /* elements of a large call: `_choice.machine.LARGE` */
-    npy_intp few;                /* elements up to which a shortcut gives the same: `backends._shortcut.FEW` */
-    npy_intp small_nbytes;       /* below which memory need not be aligned: `_memory.alignment.SMALL` */
-    npy_intp modest_nbytes;      /* below which a copy is made without asking: `_memory.alignment.MODEST` */
+    CLASSES(CLASS_FIELD)
+    OBJECTS(OBJECT_FIELD)
+    NUMBERS(NUMBER_FIELD)
+    SLOTS(SLOT_FIELD)
 } Config;
 
 extern Config config;
 
-/* Interned strings, and two integers. */
+/* Interned strings, each with its own name. */
+#define STRINGS(X) \
+    X(axis) X(copy) X(direct) X(dtype) X(dtype_of) X(getitem) X(is_in_place) X(keepdims) X(last) X(left) \
+    X(matrix_transpose) X(multiply) X(ndim) X(reading) X(requires_grad) X(returned) X(shape_of) X(shortcut) \
+    X(square) X(written)
+
+#define STRING_FIELD(name) PyObject *name;
 typedef struct {
-    PyObject *dtype_of, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *ndim;
-    PyObject *shape_of, *matrix_transpose, *last, *reading, *returned, *left;
-    PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
-    PyObject *one, *none;         /* the integers 1 and 0 */
-    PyObject *dtype_and_device;   /* a tuple of these names */
+    STRINGS(STRING_FIELD)
+    PyObject *zero, *zero_float; /* the strings "0" and "0.0" */
+    PyObject *one, *none;        /* the integers 1 and 0 */
+    PyObject *dtype_and_device;  /* a tuple of these names */
 } Constants;
 
 extern Constants constants;

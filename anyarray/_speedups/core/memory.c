@@ -2,7 +2,7 @@
 
 Compiled: the allocation of aligned ndarrays. Left to Python: whether memory that came from elsewhere is fit.
 Repeated here: the alignment and the sizes from which on it is wanted (`_memory.alignment`), and that what was
-made just now may be lent (`_call.dispatch.wrap_aligned`). */
+made just now may be lent (`_call.wrapping.wrap_aligned`). */
 
 #include "memory.h"
 #include "allocator.h"

@@ -18,6 +18,7 @@ top of each file:
     call            the class Call, and the names of the fast paths
     arguments       arguments bound to parameters
     functions       functions of arrays, operators
+    scalar_operators  operators of scalars
     shortcuts       what gives the same as a native function
     loops           inner loops of ufuncs
     quotients       ufuncs of quotients of floats
@@ -39,7 +40,7 @@ top of each file:
     creation        zeros and the like, arange
     conversion      asarray, astype, copy
     attributes      x.shape and the like, len
-    theirs          NumPy's own functions */
+    numpy_function  NumPy's own functions */
 
 #define IMPORTS_NUMPY
 #include "numpy_api.h"
@@ -60,7 +61,7 @@ top of each file:
 #include "recording.h"
 #include "scans.h"
 #include "sums.h"
-#include "theirs.h"
+#include "numpy_function.h"
 
 /* wrapped(natives, home): a tuple of the Arrays of native arrays. */
 static PyObject *
@@ -94,6 +95,33 @@ static struct PyModuleDef definition = {
     .m_methods = functions,
 };
 
+/* What Python shares with C: it has no numbers of its own for these. */
+#define NUMBER(name) {#name, name}
+static const struct {
+    const char *name;
+    int value;
+} numbers[] = {
+    NUMBER(ALIGNMENT),  NUMBER(MAX_PARAMETERS),
+    NUMBER(ARRAY),      NUMBER(WEAK),          NUMBER(SEQUENCE),       NUMBER(PLAIN),
+    NUMBER(SELECTS),    NUMBER(ADDS),          NUMBER(AVERAGES),
+    NUMBER(TAKES_NONE), NUMBER(TAKES_INTEGER), NUMBER(TAKES_INTEGERS), NUMBER(TAKES_BOOL),
+    NUMBER(TAKES_REAL), NUMBER(TAKES_SCALAR),  NUMBER(TAKES_CHOICE),   NUMBER(TAKES_ANYTHING),
+};
+
+static int
+fill_module(PyObject *module)
+{
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (PyModule_AddIntConstant(module, numbers[i].name, numbers[i].value) < 0) {
+            return 0;
+        }
+    }
+    return add_quotients(module) && PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) == 0
+           && PyModule_AddObjectRef(module, "Called", (PyObject *)&CalledType) == 0
+           && PyModule_AddObjectRef(module, "Recorded", (PyObject *)&RecordedType) == 0
+           && PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) == 0;
+}
+
 PyMODINIT_FUNC
 PyInit__speedups(void)
 {
@@ -104,21 +132,8 @@ PyInit__speedups(void)
         return NULL;
     }
     PyObject *module = PyModule_Create(&definition);
-    if (module == NULL || !add_quotients(module) || PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) < 0
-        || PyModule_AddObjectRef(module, "Called", (PyObject *)&CalledType) < 0
-        || PyModule_AddObjectRef(module, "Recorded", (PyObject *)&RecordedType) < 0
-        || PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) < 0
-        || PyModule_AddIntMacro(module, MAX_PARAMETERS) < 0 || PyModule_AddIntMacro(module, ALIGNMENT) < 0
-        || PyModule_AddIntMacro(module, ARRAY) < 0 || PyModule_AddIntMacro(module, WEAK) < 0
-        || PyModule_AddIntMacro(module, SELECTS) < 0 || PyModule_AddIntMacro(module, ADDS) < 0
-        || PyModule_AddIntMacro(module, AVERAGES) < 0
-        || PyModule_AddIntMacro(module, SEQUENCE) < 0 || PyModule_AddIntMacro(module, PLAIN) < 0
-        || PyModule_AddIntMacro(module, TAKES_NONE) < 0 || PyModule_AddIntMacro(module, TAKES_INTEGER) < 0
-        || PyModule_AddIntMacro(module, TAKES_INTEGERS) < 0 || PyModule_AddIntMacro(module, TAKES_BOOL) < 0
-        || PyModule_AddIntMacro(module, TAKES_REAL) < 0 || PyModule_AddIntMacro(module, TAKES_SCALAR) < 0
-        || PyModule_AddIntMacro(module, TAKES_CHOICE) < 0 || PyModule_AddIntMacro(module, TAKES_ANYTHING) < 0) {
-        Py_XDECREF(module);
-        return NULL;
+    if (module != NULL && !fill_module(module)) {
+        Py_CLEAR(module);
     }
     return module;
 }

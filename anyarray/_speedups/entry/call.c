@@ -131,7 +131,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->limit);
     Py_VISIT(call->slow);
     Py_VISIT(call->kept_calls);
-    Py_VISIT(call->theirs);
+    Py_VISIT(call->numpy_function);
     Py_VISIT(call->ours);
     Py_VISIT(call->dict);
     Py_VISIT(call->shortcut_of);
@@ -173,7 +173,7 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->limit);
     Py_XDECREF(call->slow);
     Py_XDECREF(call->kept_calls);
-    Py_XDECREF(call->theirs);
+    Py_XDECREF(call->numpy_function);
     Py_XDECREF(call->ours);
     Py_XDECREF(call->result_class);
     Py_XDECREF(call->native_kwnames);
@@ -266,7 +266,7 @@ find_fast_path(const char *kind)
         {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
         {"shape", fast_shape},       {"ndim", fast_ndim},         {"size", fast_size},
         {"len", fast_len},           {"dtype", fast_dtype},       {"format", fast_format},
-        {"theirs", fast_theirs},      {"complex", fast_complex},
+        {"numpy_function", fast_numpy_function},      {"complex", fast_complex},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {
@@ -308,9 +308,9 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
                             "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
                             "multiplies", "variant", "body", "gives_views", "is_read_only",
-                            "is_elementwise", "reduction", "slow", "kept_calls", "axis_at", "theirs", "ours", NULL};
+                            "is_elementwise", "reduction", "slow", "kept_calls", "axis_at", "numpy_function", "ours", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
-    PyObject *body = Py_None, *slow = Py_None, *kept_calls = NULL, *theirs = Py_None, *ours = Py_None;
+    PyObject *body = Py_None, *slow = Py_None, *kept_calls = NULL, *numpy_function = Py_None, *ours = Py_None;
     const char *kind;
     int axis_at = -1;
     int positional = 0, variant = 0;
@@ -325,7 +325,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
                                      &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
                                      &body, &gives_views, &is_read_only, &is_elementwise, &reduction,
-                                     &slow, &PyDict_Type, &kept_calls, &axis_at, &theirs, &ours)) {
+                                     &slow, &PyDict_Type, &kept_calls, &axis_at, &numpy_function, &ours)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -374,7 +374,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->slow = slow == Py_None ? NULL : Py_NewRef(slow);
     call->kept_calls = Py_XNewRef(kept_calls);
     call->axis_at = axis_at;
-    call->theirs = theirs == Py_None ? NULL : Py_NewRef(theirs);
+    call->numpy_function = numpy_function == Py_None ? NULL : Py_NewRef(numpy_function);
     call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* one that is not compiled is left to Python */
     call->keeps_order = is_elementwise || fast_path == fast_astype || fast_path == fast_copy
                         || fast_path == fast_asarray || (call->ours != NULL && ((Call *)call->ours)->keeps_order);

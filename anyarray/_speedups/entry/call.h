@@ -99,7 +99,7 @@ typedef struct call {
     PyObject *kept_calls;  /* the dict of `_choice.machine.kept_calls`, or NULL */
     int axis_at;           /* the parameter on which the time of a call depends, or -1 */
     KnownLoop *loops;      /* its loops that were found so far */
-    PyObject *theirs, *ours; /* NumPy's function, NULL for a method; a Call that comes first, or NULL; see theirs.c */
+    PyObject *numpy_function, *ours; /* NumPy's function, NULL for a method; a Call that comes first, or NULL; see numpy_function.c */
     const Operator *operation; /* Python's, if it is the method of one that NumPy's scalars have; or NULL */
 
     /* What `backends._shortcut` says of the native function that was called last. */

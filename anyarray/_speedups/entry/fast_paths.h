@@ -5,9 +5,6 @@
 
 #include "call.h"
 
-/* An operator of scalars alone, before all else: functions.c. */
-PyObject *operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs);
-
 /* functions.c */
 FastPath fast_function, call_at_once;   /* `_call.body.source` */
 FastPath fast_join;                     /* `_call.body._unwrap_sequence` */
@@ -51,8 +48,8 @@ FastPath fast_len;                      /* `_array.array.Array.__len__` */
 FastPath fast_dtype;                    /* `_array.array.Array.dtype` */
 FastPath fast_format;                   /* `_array.array.Array.__format__` */
 
-/* theirs.c */
-FastPath fast_theirs;                   /* `_call.compiled.of_theirs` */
+/* numpy_function.c */
+FastPath fast_numpy_function;                   /* `_call.compiled.with_numpy_function` */
 
 /* dtypes.c */
 FastPath fast_result_type;              /* `standard.data_types.result_type` */

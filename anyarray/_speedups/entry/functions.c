@@ -7,9 +7,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 - when an ndarray is taken as it is: `_call.body.source_of_ndarrays` (is_small_with_ndarrays, and call_native,
   which refuses a result that may share its memory);
 - the dtype of a Python scalar: `_call.body._constant` (native_scalar);
-- which operators NumPy's scalars apply themselves, with their own warnings: `_call.body._value` (are_operands);
-- that views of guarded memory are recorded: `_memory.views.is_guarded` (records_views);
-- powers for which another function stands: `_call.body._common_call` (call_power). */
+- that views of guarded memory are recorded: `_memory.views.is_guarded` (records_views). */
 
 #include "arguments.h"
 #include "arrays.h"
@@ -21,6 +19,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "postponed.h"
 #include "recorded.h"
 #include "recording.h"
+#include "scalar_operators.h"
 #include "scalars.h"
 #include "shortcuts.h"
 
@@ -165,81 +164,6 @@ records_views(Call *call, PyObject *home, PyObject *const *values, PyObject *con
     return home == config.numpy_home ? !is_writable(natives[at]) : !is_array(values[at]) || !is_in_place(values[at]);
 }
 
-/* Whether the operator of NumPy's scalars takes these operands, and takes less than a loop: real numbers of which one
-has the dtype of the result, a bool on the right, or Python scalars that take the other's dtype. Complex numbers
-are not compared as the standard says. */
-static int
-are_operands(PyObject *const *natives, int count)
-{
-    if (PyArray_CheckExact(natives[0])) { /* the commonest */
-        return 0;
-    }
-    int left = scalar_typenum(Py_TYPE(natives[0]));
-    if (count == 1 || is_python_scalar(natives[1])) {
-        return is_real(left);
-    }
-    int right = scalar_typenum(Py_TYPE(natives[1]));
-    if (is_python_scalar(natives[0])) {
-        return is_real(right);
-    }
-    return is_real(left)
-           && (left == right || (right >= 0 && PyArray_CanCastSafely(right, left))
-               || (is_real(right) && PyArray_CanCastSafely(left, right)));
-}
-
-static PyObject *
-apply_operator(const Operator *operation, PyObject *const *operands)
-{
-    return operation->unary != NULL    ? operation->unary(operands[0])
-           : operation->binary != NULL ? operation->binary(operands[0], operands[1])
-                                       : PyObject_RichCompare(operands[0], operands[1], operation->comparison);
-}
-
-/* An operator of scalars of free Arrays in NumPy and Python scalars, without a look at all that other operands may be: a new
-reference, or NULL without an exception. */
-PyObject *
-operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs)
-{
-    PyObject *natives[2];
-    int by_size, typenum = -1;
-    if (nargs != call->parameter_count || nargs > 2) {
-        return NULL;
-    }
-    for (int i = 0; i < nargs; i++) {
-        PyObject *value = args[call->native_order[i]];
-        if (is_array(value)) {
-            PyObject *native = home_of(value) == config.numpy_home ? native_of(value) : NULL;
-            if (native == NULL || PyArray_CheckExact(native) || !is_real(typenum = scalar_typenum(Py_TYPE(native)))) {
-                return NULL;
-            }
-            value = native;
-        }
-        natives[i] = value;
-    }
-    for (int i = 0; i < nargs; i++) {
-        int is_own = natives[i] != args[call->native_order[i]];
-        if (!is_own && (!is_python_scalar(natives[i]) || !takes_python_scalar(typenum, natives[i]))) {
-            return NULL;
-        }
-    }
-    if (typenum < 0 || !are_operands(natives, (int)nargs) || !(runs_at_home(config.numpy_home, &by_size) || by_size)) {
-        return NULL;
-    }
-    PyObject *result = NULL;
-    if (call->operation != NULL) {
-        result = apply_operator(call->operation, natives);
-    }
-    else if (is_python_scalar(natives[1])
-             && (PyTypeNum_ISFLOAT(typenum) || (PyLong_CheckExact(natives[1]) && PyLong_AsLong(natives[1]) >= 0))) {
-        result = PyNumber_Power(natives[0], natives[1], Py_None);
-    }
-    if (result == NULL || scalar_typenum(Py_TYPE(result)) < 0) {
-        Py_XDECREF(result);
-        return fall_back();
-    }
-    return wrap(result, config.numpy_home);
-}
-
 /* Calls the native function and wraps its result: a new reference, or NULL without an exception.
 
 `natives` are in the order of the parameters; with `has_ndarrays` some are the user's own. */
@@ -301,28 +225,6 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
     PyObject *result = wrap_in_tuple(native, home, (PyTypeObject *)call->result_class);
     Py_DECREF(native);
     return result == NULL ? fall_back() : result;
-}
-
-/* Calls the function that stands for a power with a Python scalar as exponent.
-
-Returns a new reference; NULL without an exception if none stands for it, or if Python must look for one: then
-`*is_known` is 0. */
-static PyObject *
-call_power(PyObject *home, PyObject *base, PyObject *exponent, int *is_known)
-{
-    PyObject *name = look_up_scalar(get_slot(home, config.powers_offset), exponent, home, base);
-    *is_known = name != NULL;
-    if (name == NULL || name == Py_None) {
-        return NULL;
-    }
-    *is_known = 0;
-    PyObject *function = PyObject_GetAttr(home, name);
-    if (function == NULL) {
-        return fall_back();
-    }
-    PyObject *native = call_or_loop(function, &base, 1, NULL);
-    Py_DECREF(function);
-    return native == NULL ? fall_back() : wrap(native, home);
 }
 
 /* A borrowed reference to the home of the arrays of a call: NULL if no argument tells. */

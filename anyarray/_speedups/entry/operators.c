@@ -12,6 +12,7 @@ ufuncs. Repeated here: how `Array._rebind` gives an Array its new value, and whi
 #include "fast_paths.h"
 #include "postponed.h"
 #include "recording.h"
+#include "scalar_operators.h"
 
 /* Writes the native array of a result to that of an Array.
 

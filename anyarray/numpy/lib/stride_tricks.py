@@ -10,15 +10,15 @@ import anyarray as _xp
 from anyarray._array import layout as _layout
 from anyarray._array.array import Array as _Array
 from anyarray._base import errors as _errors
-from anyarray.numpy._entrance import as_array as _as_array
-from anyarray.numpy._entrance import brought as _brought
-from anyarray.numpy._entrance import dressed as _dressed
-from anyarray.numpy._entrance import entrance as _entrance
+from anyarray.numpy._wrapper import as_array as _as_array
+from anyarray.numpy._wrapper import brought as _brought
+from anyarray.numpy._wrapper import dressed as _dressed
+from anyarray.numpy._wrapper import wrapper as _wrapper
 
 broadcast_shapes = _numpy.broadcast_shapes
-broadcast_to: Any = _entrance("broadcast_to", _numpy.broadcast_to, _xp.broadcast_to)
-broadcast_arrays: Any = _entrance("broadcast_arrays", _numpy.broadcast_arrays, _xp.broadcast_arrays)
-sliding_window_view: Any = _entrance(
+broadcast_to: Any = _wrapper("broadcast_to", _numpy.broadcast_to, _xp.broadcast_to)
+broadcast_arrays: Any = _wrapper("broadcast_arrays", _numpy.broadcast_arrays, _xp.broadcast_arrays)
+sliding_window_view: Any = _wrapper(
     "lib.stride_tricks.sliding_window_view", _numpy.lib.stride_tricks.sliding_window_view, _xp.sliding_window_view
 )
 

@@ -7,7 +7,7 @@ Compiled: to call the function of ours beside it, if that has a compiled path, a
 dtypes, and lists and tuples of these; methods of Arrays likewise. Left to Python: all other arguments (functions, ndarrays,
 other libraries' arrays), decisions by cost, results of classes that hold arrays, and every error. */
 
-#include "theirs.h"
+#include "numpy_function.h"
 #include "allocator.h"
 #include "arrays.h"
 #include "choice.h"
@@ -71,54 +71,41 @@ native_of_given(PyObject *array, Given *given)
     return Py_NewRef(native);
 }
 
-/* A list or a tuple with the native arrays of its Arrays, itself if it has none: a new reference, or NULL without an exception
-for other elements. */
+/* A list or a tuple with the native arrays of its Arrays: a new reference, or NULL, perhaps with an exception, for other
+elements. */
 static PyObject *
 native_nest(PyObject *nest, Given *given, int depth)
 {
     Py_ssize_t length = PySequence_Fast_GET_SIZE(nest);
-    PyObject *result = NULL;
-    double product = depth == 0 && PyTuple_CheckExact(nest) ? 1 : 0;
+    int is_tuple = PyTuple_CheckExact(nest);
+    double product = depth == 0 && is_tuple; /* the elements of the shape that it may be */
     if (depth == DEEPEST || given->elements + length >= config.large) {
         return NULL;
     }
+    PyObject *result = is_tuple ? PyTuple_New(length) : PyList_New(length);
     given->has_nest = 1;
-    for (Py_ssize_t i = 0; i < length; i++) {
+    for (Py_ssize_t i = 0; result != NULL && i < length; i++) {
         PyObject *one = i < PySequence_Fast_GET_SIZE(nest) ? PySequence_Fast_GET_ITEM(nest, i) : NULL; /* it may be shortened */
         PyObject *native = one == NULL ? NULL : native_argument(one, given, depth + 1);
         if (native == NULL) {
-            Py_XDECREF(result);
-            return NULL;
+            Py_CLEAR(result);
+            break;
         }
-        given->elements++;
-        if (depth == 0 && PyTuple_CheckExact(nest) && product > 0) { /* it may be a shape */
-            double length = PyLong_CheckExact(native) ? PyLong_AsDouble(native) : 0;
-            product *= length == -1 && PyErr_Occurred() ? 0 : length; /* NumPy says what is wrong */
+        if (product > 0) {
+            double factor = PyLong_CheckExact(native) ? PyLong_AsDouble(native) : 0;
+            product *= factor == -1 && PyErr_Occurred() ? 0 : factor; /* NumPy says what is wrong */
             PyErr_Clear();
         }
-        if (result == NULL && native != one) {
-            result = PyList_CheckExact(nest) ? PyList_GetSlice(nest, 0, length) : PyTuple_New(length);
-            if (result == NULL || PySequence_Fast_GET_SIZE(result) != length) {
-                Py_XDECREF(result);
-                Py_DECREF(native);
-                return NULL;
-            }
-            for (Py_ssize_t k = 0; k < i && PyTuple_CheckExact(nest); k++) {
-                PyTuple_SET_ITEM(result, k, Py_NewRef(PyTuple_GET_ITEM(nest, k)));
-            }
-        }
-        if (result == NULL) {
-            Py_DECREF(native);
-        }
-        else if (PyList_CheckExact(result)) {
-            PyList_SetItem(result, i, native);
+        given->elements++;
+        if (is_tuple) {
+            PyTuple_SET_ITEM(result, i, native);
         }
         else {
-            PyTuple_SET_ITEM(result, i, native);
+            PyList_SET_ITEM(result, i, native);
         }
     }
     given->asked = product > given->asked ? product : given->asked;
-    return result == NULL ? Py_NewRef(nest) : result;
+    return result;
 }
 
 /* What NumPy's function is passed for an argument: a new reference, or NULL, perhaps with an exception, for what Python must
@@ -247,7 +234,7 @@ leaves_garbage(Call *call, PyObject *kwnames)
 }
 
 static PyObject *
-call_theirs(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+call_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *stack[MOST_GIVEN + 1], **natives = stack + 1, *handler = NULL, *result = NULL;
     Py_ssize_t count = nargs + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames)), read = 0;
@@ -270,8 +257,8 @@ call_theirs(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
         handler = set_allocator();
     }
     size_t nargsf = (size_t)nargs | PY_VECTORCALL_ARGUMENTS_OFFSET;
-    PyObject *found = call->theirs == NULL ? PyObject_VectorcallMethod(call->name, natives, nargsf, kwnames)
-                                           : PyObject_Vectorcall(call->theirs, natives, nargsf, kwnames);
+    PyObject *found = call->numpy_function == NULL ? PyObject_VectorcallMethod(call->name, natives, nargsf, kwnames)
+                                           : PyObject_Vectorcall(call->numpy_function, natives, nargsf, kwnames);
     if (handler != NULL) {
         restore_allocator(handler);
     }
@@ -300,7 +287,7 @@ is_for_ours(Call *call, PyObject *const *args, Py_ssize_t nargs)
 }
 
 PyObject *
-fast_theirs(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+fast_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     if (is_for_ours(call, args, nargs)) {
         Call *ours = (Call *)call->ours;
@@ -319,7 +306,7 @@ fast_theirs(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
             return NULL;
         }
     }
-    return call->variant == 'o' ? NULL : call_theirs(call, args, nargs, kwnames);
+    return call->variant == 'o' ? NULL : call_numpy_function(call, args, nargs, kwnames);
 }
 
 typedef struct {

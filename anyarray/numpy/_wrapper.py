@@ -1,6 +1,6 @@
 """A function of the namespace, called as NumPy's of that name is.
 
-An entrance takes what NumPy's function takes, by position or by name, lists and numbers in the place of arrays
+An wrapper takes what NumPy's function takes, by position or by name, lists and numbers in the place of arrays
 included, and calls ours. Where both mean the same, that is all: the common call costs a look at the classes of its
 arguments. An option that ours lacks is served by the rule for it in `_options`, whatever the function. Numbers alone
 are NumPy's own affair: they give a number. So is what no other library has: arrays of text, dates, objects and records
@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -19,7 +21,7 @@ import numpy as np
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
 from anyarray._call import compiled
-from anyarray._call.dispatch import decides
+from anyarray._call.operators import decides
 from anyarray.numpy import _options
 from anyarray.numpy._itself import values_of
 from anyarray.numpy._signatures import signature_of
@@ -30,7 +32,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 NUMBERS: Final = (bool, int, float, complex, np.generic)
 _PYTHON_NUMBERS: Final = frozenset({bool, int, float, complex})
 _NESTS: Final = frozenset({list, tuple})
-_PLAIN: Final = _NESTS | _PYTHON_NUMBERS
 
 
 class Parameter(NamedTuple):
@@ -64,60 +65,30 @@ class Plan(NamedTuple):
     defaults: Mapping[str, Any]
 
 
-def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that is called as `theirs`, NumPy's, and computes `ours`."""
+def wrapper(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that is called as `theirs`, NumPy's, and computes `ours`.
+
+    Arrays at the places that both have in common are passed on as they are; `call` takes everything else.
+    """
     plan = plan_of(name, theirs, ours)
+    names = _same_names(plan)
     shared = _shared(plan, ours)
-    names = {p for p, one in plan.parameters.items() if one.ours == p and one.role == "plain" and one.is_same}
-    array = Array
     roles = [plan.parameters[p].role for p in shared]
-    count = roles.count("array")
-    first = roles[:1]
-    most = len(shared)
+    leading = sum(1 for _ in itertools.takewhile("array".__eq__, roles))
+    least = sum(not _is_optional(plan, p) for p in shared[:leading])
+    most = len(shared) if leading == roles.count("array") else leading
+    operands: Any = slice(leading)
+    if roles[:1] == ["arrays"]:
+        least, operands = 1, 0
+    elif plan.variadic is not None and not plan.parameters:
+        most, operands = sys.maxsize, slice(None)
+    elif not leading:
+        most = -1
 
-    if first == ["array"] and roles[:count] == ["array"] * count:
-        least = next((at for at in range(1, count) if _is_optional(plan, shared[at])), count)
-        kept = [{Array, *_PYTHON_NUMBERS} if plan.parameters[p].takes_numbers else {Array} for p in shared[:count]]
-
-        def function(*args: Any, **kwargs: Any) -> Any:
-            n = len(args)
-            if least <= n <= most and (not kwargs or names.issuperset(kwargs)):
-                if type(args[0]) is array and (
-                    count == 1 or n == 1 or (type(args[1]) is array and (count == 2 or _are_arrays(args[2:count])))
-                ):
-                    return ours(*args, **kwargs)
-                if not _PYTHON_NUMBERS.issuperset(map(type, args[:count])):  # numbers alone are NumPy's affair
-                    arrays = [
-                        one if type(one) in kinds or type(one) not in _PLAIN else as_array(one)
-                        for one, kinds in zip(args, kept, strict=False)
-                    ]
-                    if all(type(one) in kinds for one, kinds in zip(arrays, kept, strict=False)):
-                        return ours(*arrays, *args[count:], **kwargs)
-            return call(plan, args, kwargs)
-
-    elif first == ["arrays"]:
-
-        def function(*args: Any, **kwargs: Any) -> Any:
-            if (
-                1 <= len(args) <= most
-                and type(args[0]) in _NESTS
-                and args[0]
-                and (not kwargs or names.issuperset(kwargs))
-            ):
-                if _are_arrays(args[0]):
-                    return ours(*args, **kwargs)
-                arrays = [as_array(one) if type(one) in _NESTS else one for one in args[0]]
-                if _are_arrays(arrays):
-                    return ours(arrays, *args[1:], **kwargs)
-            return call(plan, args, kwargs)
-
-    else:
-        is_of_any = plan.variadic is not None and not plan.parameters
-
-        def function(*args: Any, **kwargs: Any) -> Any:
-            if is_of_any and not kwargs and _are_arrays(args):
-                return ours(*args)
-            return call(plan, args, kwargs)
+    def function(*args: Any, **kwargs: Any) -> Any:
+        if least <= len(args) <= most and _are_arrays(args[operands]) and names.issuperset(kwargs):
+            return ours(*args, **kwargs)
+        return call(plan, args, kwargs)
 
     dressed(function, name, theirs, plan.signature)
     if name == "broadcast_arrays":  # NumPy's views warn when they are written
@@ -128,7 +99,7 @@ def entrance(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) ->
 def is_as_theirs(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> bool:
     """Whether ours means by each of its arguments what NumPy's does."""
     plan = plan_of(name, theirs, ours)
-    names = {p for p, one in plan.parameters.items() if one.ours == p and one.role == "plain" and one.is_same}
+    names = _same_names(plan)
     own = inspect.signature(ours).parameters.values()
     by_name = [p.name for p in own if p.kind is p.KEYWORD_ONLY]
     return len(by_position(ours)) <= len(_shared(plan, ours)) and all(
@@ -136,21 +107,27 @@ def is_as_theirs(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]
     )
 
 
+def _same_names(plan: Plan) -> frozenset[str]:
+    """The options that mean the same by the same name."""
+    same = [p for p, one in plan.parameters.items() if one.ours == p and one.role == "plain" and one.is_same]
+    return frozenset(same)
+
+
 def at_once(
     function: Callable[..., Any], theirs: Callable[..., Any], ours: Callable[..., Any] | None = None, variant: str = "f"
 ) -> Callable[..., Any]:
     """A function that NumPy's computes where it would run in NumPy.
 
-    See `compiled.of_theirs`.
+    See `compiled.with_numpy_function`.
     """
-    called = compiled.of_theirs(function, theirs, ours, variant)
+    called = compiled.with_numpy_function(function, theirs, ours, variant)
     if called is not function and hasattr(function, "__signature__"):
         called.__signature__ = function.__signature__  # type: ignore[attr-defined]  # it has attributes
     return called
 
 
 def _are_arrays(values: Sequence[Any]) -> bool:
-    return {*map(type, values)} == {Array}
+    return type(values) in _NESTS and {*map(type, values)} == {Array}
 
 
 def dressed(function: Any, name: str, theirs: Any, signature: inspect.Signature | None = None) -> Any:

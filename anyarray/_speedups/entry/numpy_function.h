@@ -1,7 +1,7 @@
 /* NumPy's own functions, for what lives free in NumPy. */
 
-#ifndef ANYARRAY_THEIRS_H
-#define ANYARRAY_THEIRS_H
+#ifndef ANYARRAY_NUMPY_FUNCTION_H
+#define ANYARRAY_NUMPY_FUNCTION_H
 
 #include "call.h"
 

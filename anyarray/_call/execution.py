@@ -1,0 +1,142 @@
+"""A call made on a home, from arrays and scalars of any.
+
+Arrays are transferred, scalars get a dtype, the native function is called, and its result is wrapped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from anyarray._base import dtypes as _dtypes
+from anyarray._call.declaration import DTYPE, SEQUENCE, WEAK, Declaration
+from anyarray._call.placement import native_on
+from anyarray._call.refusal import explain
+from anyarray._call.wrapping import NUMPY, SCALARS, is_array, record_views, wrap_result
+from anyarray._memory import devices
+from anyarray._registry import home as _home
+from anyarray._registry.home import POWERS, Home, Native
+
+REAL_NUMBERS: Final = {
+    np.dtype(code).type: frozenset(classes)
+    for codes, classes in (("?", [bool]), ("bhilqBHILQ", [bool, int]), ("efd", [bool, int, float]))
+    for code in codes
+}
+"""NumPy's scalar classes of bools, integers and real numbers, with the Python scalars that take their dtype."""
+
+SCALAR_DOES_NOT_FIT: Final = (_home.ArrayMustBeCast, OverflowError)
+"""What `home.constants` raises for a Python scalar that cannot take the dtype of the other operand."""
+
+
+def native_dtype(home: Home, wanted: Any) -> Any:
+    return home.backend.native_dtype(_dtypes.dtype(wanted).name)
+
+
+def scalar_beside(home: Home, value: Any, other: Any) -> Native:
+    """The 0-d native array of a Python scalar whose other operand is one, too.
+
+    Both take the default dtype of the higher kind. Raises OverflowError for an integer that this dtype cannot hold.
+    """
+    kind = type(value)
+    dtype = _dtypes.default(kind) if kind is type(other) else _dtypes.common_default((kind, type(other)))
+    return home.constants.named(value, dtype.name)
+
+
+def dtype_in_numpy(value: Any) -> Any:
+    """NumPy's dtype of an ndarray or of an Array on NumPy; else None."""
+    home: Home = NUMPY
+    if is_array(value):
+        return value._native.dtype if value._home is home else None
+    return value.dtype if type(value) is np.ndarray and value.dtype in home.dtypes else None
+
+
+def call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> Any:
+    """The result of a call on `home`, to which the arrays are transferred."""
+    if declaration.is_comparison:
+        prepared = _comparable(prepared)
+    agreed = _scalar_dtype(declaration, prepared)
+    positional: list[Any] = []
+    keyword: dict[str, Any] = {}
+    for p, value in zip(declaration.parameters, prepared, strict=True):
+        native = value
+        if is_array(value):
+            native = native_on(value, home, declaration.name)
+            if agreed is not None and agreed.is_cast and not p.is_condition:
+                native = home.astype(native, native_dtype(home, agreed.name))
+        elif p.role is SEQUENCE:
+            native = [native_on(a, home, declaration.name) for a in value]
+        elif p.role is DTYPE and value is not None:
+            native = native_dtype(home, value)
+        elif p.role is WEAK and value is not None:
+            native = home.constant(value, agreed.name, declaration.name)  # type: ignore[union-attr]  # there is a scalar: this one
+        if p.is_variadic:
+            positional += native
+        elif p.is_keyword:
+            keyword[p.name] = native
+        else:
+            positional.append(native)
+    name = declaration.name
+    if declaration.is_power and is_array(prepared[0]) and type(prepared[1]) in SCALARS and prepared[1] in POWERS:
+        power = home.powers[prepared[1], type(prepared[1]), home.dtype_of(positional[0])]
+        if power is not None:
+            name, positional = power, positional[:1]
+    function = getattr(home, name)
+    try:
+        result = function(*positional, **keyword)
+    except Exception as error:
+        if not explain(error, declaration, prepared):
+            raise
+        result = devices.tried(declaration.name, function, *positional, **keyword)
+    results = wrap_result(declaration, result, home)
+    if declaration.gives_views and all(a._home is home for a in declaration.arrays_of(prepared)):
+        record_views(declaration, prepared, results)
+    return results
+
+
+def _comparable(operands: Sequence[Any]) -> list[Any]:
+    """The operands of a comparison, with infinity for out-of-range integers.
+
+    Those are Python ints outside the bounds of an integer array's dtype.
+    """
+    dtypes = [one.dtype for one in operands if is_array(one) and one.dtype.kind in "iu"]
+    return [
+        math.copysign(math.inf, one) if type(one) is int and not all(_dtypes.holds(d, one) for d in dtypes) else one
+        for one in operands
+    ]
+
+
+class _ScalarDtype(NamedTuple):
+    """The dtype of a call's scalars; whether its arrays are cast to it."""
+
+    name: str
+    is_cast: bool
+
+
+def _scalar_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _ScalarDtype | None:
+    """The dtype that weak Python scalars take from the arrays of the call.
+
+    None if the call has no scalars. A condition does not count as an array. Without any, as in
+    `where(condition, 1, 2.5)`, it is a default dtype.
+    """
+    scalars: list[Any] = []
+    beside: list[str] = []
+    for p, v in zip(declaration.parameters, prepared, strict=True):
+        if is_array(v):
+            if not p.is_condition and not p.takes_plain_scalar:
+                beside.append(v._home.dtype(v._native).name)
+        elif p.role is WEAK and v is not None:
+            scalars.append(v)
+    if not scalars:
+        return None
+    if not beside:
+        return _ScalarDtype(_dtypes.common_default(map(type, scalars)).name, is_cast=False)
+    array = _dtypes.result_name(*beside)
+    dtype = _dtypes.KNOWN[array]
+    if dtype.kind in "iu" and any(type(one) is int and not _dtypes.holds(dtype, one) for one in scalars):
+        # A scalar that the integer dtype cannot hold may be exact enough as the float that the function computes in.
+        array = _dtypes.PROMOTIONS[declaration.promotion](array)
+    name = _dtypes.with_scalars(array, map(type, scalars))
+    return _ScalarDtype(name, is_cast=array != dtype.name or _dtypes.promoted(name, array) != name)

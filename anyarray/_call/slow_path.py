@@ -1,0 +1,232 @@
+"""The slow path: a call of any arguments, on a home that is chosen."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anyarray._call import watching
+from anyarray._call.arguments import as_argument, as_array, convert_argument
+from anyarray._call.declaration import SEQUENCE, WEAK, Declaration, declarations
+from anyarray._call.execution import call_on
+from anyarray._call.placement import keep_copy_on, native_on, traced_home
+from anyarray._call.refusal import of_no_arrays
+from anyarray._call.wrapping import NUMPY, SCALARS, arrays_among, body_globals, is_array, unshared
+from anyarray._choice import accounts, automatic, cost, learning, machine
+from anyarray._choice import choice as _choice
+from anyarray._choice.accounts import Account
+from anyarray._registry import registry
+from anyarray._registry.home import Home, Native
+from anyarray._registry.registry import Backend
+
+if TYPE_CHECKING:
+    from anyarray._array.array import Array  # a higher layer
+
+
+def call(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """The slow path: call a declared function with any arguments.
+
+    Native arrays become Arrays, and the fast path is called again with them. Whatever it does not handle comes back
+    here, and as all arguments are Arrays then, the call goes to the chosen home.
+    """
+    taken = list(values)
+    borrowed: list[Native] = []
+    is_converted = False
+    name, parameters, ours = declaration.name, declaration.parameters, body_globals["Array"]
+    for at in declaration.array_positions:
+        value = values[at]
+        kind = type(value)
+        if kind is ours:
+            continue
+        p = parameters[at]
+        if kind in SCALARS and p.role is WEAK:
+            continue
+        if kind is np.ndarray and p.role is not SEQUENCE:
+            taken[at] = one = as_array(name, p.name, value)
+            borrowed.append(one._native)
+        else:
+            taken[at] = one = as_argument(name, p, value)
+            if type(one) is list:
+                borrowed += [a._native for a, given in zip(one, value, strict=True) if a is not given]
+            elif type(one) is ours:
+                is_converted = True
+                if not isinstance(value, np.generic):  # of whose memory nobody knows
+                    borrowed.append(one._native)
+    if not (borrowed or is_converted):
+        kept = _kept_decision(declaration, taken)
+        if kept is None:
+            return _call_on_chosen_home(declaration, taken)
+        backend, account, misses = kept
+        try:
+            result = _choice.call_on(backend, declaration.call, taken)
+        except Exception as error:
+            if not registry.is_out_of_memory(error):
+                raise
+            return _call_on_chosen_home(declaration, taken)  # which hands it back if it fails again
+        if account is not None:
+            for one in (result,) if type(result) is ours else result:
+                accounts.set_account(one, account.inherited())
+        return _decided(result) if misses else result
+    result = declaration.call(taken)
+    for one in ((result,) if type(result) is ours else result) if borrowed else ():
+        native = unshared(one._native, borrowed, one._home)
+        if native is not one._native:
+            one._native, one._view = native, None  # memory of its own, which may be written
+    return result
+
+
+def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, Account | None, bool] | None:
+    """Where a call runs that was decided about before, and its account.
+
+    The third value says whether it misses anything. None if the automatic choice must decide about the call.
+    """
+    choice, calls = _choice.current(), machine.kept_calls(declaration.name)
+    if choice.backend is not _choice.BY_COST or choice.candidates is not None:
+        return None
+    arrays, axis = arrays_among(values), None if declaration.axis_at is None else values[declaration.axis_at]
+    is_converted = axis is None or type(axis) is int or (type(axis) is tuple and all(type(one) is int for one in axis))
+    if not machine.state.is_known:
+        numpy = NUMPY
+        if not arrays or any(a._home is not numpy for a in arrays):
+            return None
+        seconds = cost.usual(declaration.name, automatic.shapes_of(arrays))
+        if not machine.is_early(seconds):
+            return None
+        if is_converted:
+            automatic.keep_early(declaration.name, arrays, axis, seconds)
+        return numpy.backend, None, False
+    return automatic.kept_decision(calls, arrays, axis) if is_converted else None
+
+
+def stays_in_numpy(function: str, array: Array, other: Any) -> bool:
+    """Whether the automatic choice leaves a call of these operands in NumPy.
+
+    They are an Array and a scalar or an Array of its shape, of which the first is to have the result. False also if
+    nothing was decided about such a call yet.
+    """
+    if array.size < machine.limit_of(function).even:
+        return True
+    kept = _kept_decision(declarations[function], [array, other])
+    if kept is None or kept[0] is not array._home.backend:
+        return False
+    if kept[1] is not None:
+        accounts.set_account(array, kept[1].inherited())
+    return True
+
+
+def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:
+    """Call a declared function with Arrays and scalars on the chosen home.
+
+    Chooses the home, transfers the arrays, calls the native function and wraps the result.
+    """
+    prepared = [
+        convert_argument(declaration, at, value) if p.is_read else value
+        for at, (p, value) in enumerate(zip(declaration.parameters, values, strict=True))
+    ]
+    arrays = arrays_among(prepared)
+    if not arrays:
+        return of_no_arrays(declaration, values)
+    name = declaration.name
+    traced = traced_home(arrays)
+    axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
+    here = _choice.current()
+    decision = _choice.decision(
+        name,
+        arrays,
+        is_traced=traced is not None,
+        axis=axis,
+        time_part=functools.partial(_time_part, declaration, prepared, axis),
+    )
+    if decision is None:
+        return call_on(declaration, prepared, _choice.home_of_call(name, [a._home for a in arrays], traced))
+    stopwatch = watching.started(decision, arrays, axis) if here.records else None
+    if decision.is_return:
+        for one in arrays:
+            keep_copy_on(one, decision.home, name)
+    must_wait = here.is_careful or bool(here.records)
+
+    def attempt() -> tuple[Any, list[Array]]:
+        if decision.timed is not None:
+            result, seconds = _timed(declaration, prepared, decision.home)
+            automatic.learn(decision.timed, decision.home.backend.name, seconds)
+        elif decision.home is NUMPY and not decision.has_moved:
+            result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
+            result = _decided(result) if automatic.misses(decision) else result
+        else:
+            result = call_on(declaration, prepared, decision.home)
+        results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
+        if must_wait and not _is_to_run_later(results[-1]):
+            decision.home.backend.hook("synchronize")(results[-1]._native)
+        return result, results
+
+    try:
+        result, results = attempt()
+    except Exception as error:
+        if not decision.retreat(error):
+            if stopwatch is not None:
+                decision.reason, decision.seconds = f"raised {type(error).__name__}", stopwatch.seconds()
+            raise
+        decision.timed = None
+        result, results = attempt()
+    decision.credit(results)
+    if stopwatch is not None:
+        decision.seconds = stopwatch.seconds()
+        if _is_to_run_later(results[-1]):  # then the chain is recorded in its place
+            for record in here.records:
+                watching.forget(record, decision)
+    return result
+
+
+def _decided(result: Any) -> Any:
+    """The result of a call in NumPy that another backend may do faster.
+
+    If the call is recorded, it is said there: the chain may yet run elsewhere as a whole.
+    """
+    if is_array(result) and type(result._value) is accounts.RECORDED:
+        result._value.is_decided = True
+    return result
+
+
+def _is_to_run_later(array: Array) -> bool:
+    """Whether the call that gives an Array is recorded, to run with others."""
+    return type(array._value) is accounts.RECORDED and not array._value.is_computed
+
+
+def _timed(declaration: Declaration, prepared: Sequence[Any], home: Home) -> tuple[Any, float]:
+    """The result of a call on `home`, and its seconds without transfers."""
+    wait = home.backend.hook("synchronize")
+    for one in arrays_among(prepared):
+        wait(native_on(one, home, declaration.name))
+    started = learning.clock()
+    result = call_on(declaration, prepared, home)
+    last = result[-1] if isinstance(result, tuple) else result
+    if is_array(last):
+        wait(last._native)
+    return result, learning.clock() - started
+
+
+def _time_part(declaration: Declaration, prepared: Sequence[Any], axis: Any, decision: automatic.Decision) -> None:
+    """Time the part of a call that a decision asks for, and learn from it."""
+    part = decision.part
+    assert part is not None
+
+    def cut(value: Any) -> Any:
+        if isinstance(value, list):
+            return [cut(one) for one in value]
+        if not is_array(value):
+            return value
+        taken = tuple([slice(0, part.length)] * len(value._home.shape_of(value._native)))
+        return _choice.call_on(value._home.backend, operator.getitem, value, taken)
+
+    try:
+        less = [cut(value) for value in prepared]
+        home = registry.backend_of_name(part.backend).free
+        # The first call may compile, and finds its code out of the caches.
+        seconds = min(_timed(declaration, less, home)[1] for _ in range(2))
+    except Exception:  # noqa: BLE001 - an index of `take` may be beyond a part: then the profile must do
+        return
+    automatic.learn_part(declaration.name, arrays_among(less), decision, axis, seconds)
