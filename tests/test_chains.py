@@ -23,9 +23,10 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray._base.extension import speedups
-from anyarray._call import chains, dispatch
+from anyarray._call import dispatch
 from anyarray._choice import accounts, choice, cost, learning, machine
 from anyarray._choice.law import Law
+from anyarray._lazy import loops
 
 pytestmark = pytest.mark.skipif(speedups is None, reason="chains are compiled")
 
@@ -326,7 +327,7 @@ def test_a_reduction_that_ends_a_chain_has_numpys_bits(reduction: str, shape: tu
         expected = getattr(np, reduction)(np.logical_xor(a, b) if dtype == "bool" else a * b + a, **options)
         if reduction != "count_nonzero" or dtype == "bool":
             is_float = dtype in ("float64", "float32")
-            assert is_recorded(found) or (reduction == "mean" and not is_float) or not chains.SUMS_ARE_IN_PAIRS
+            assert is_recorded(found) or (reduction == "mean" and not is_float) or not loops.SUMS_ARE_IN_PAIRS
         assert found.shape == np.shape(expected)
         assert np.array_equal(np.asarray(found), expected)
         assert np.asarray(found).dtype == np.asarray(expected).dtype or reduction == "count_nonzero"
@@ -342,7 +343,7 @@ def test_a_sum_of_rows_of_any_length_has_numpys_bits(dtype: str) -> None:
             a[random.random(a.shape) < part] = special
         a[::7] = -0.0
         found = xp.sum(xp.asarray(a) * 1, axis=1)
-        assert is_recorded(found) or not chains.SUMS_ARE_IN_PAIRS
+        assert is_recorded(found) or not loops.SUMS_ARE_IN_PAIRS
         assert are_same(np.asarray(found), np.sum(a, axis=1))
 
 
@@ -374,7 +375,7 @@ def test_a_later_write_does_not_reach_a_reduction() -> None:
     assert float(total) == float((VALUES * 2).sum())
 
 
-@pytest.mark.skipif(not chains.SUMS_ARE_IN_PAIRS, reason="before NumPy 2.3 sums of floats are not recorded")
+@pytest.mark.skipif(not loops.SUMS_ARE_IN_PAIRS, reason="before NumPy 2.3 sums of floats are not recorded")
 def test_a_reduction_warns_where_it_was_called() -> None:
     x = xp.full(MANY, 1e308)
     total = xp.sum(x * 1)
@@ -706,7 +707,7 @@ def test_ctrl_c_while_a_chain_is_noted_comes_later(monkeypatch: pytest.MonkeyPat
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(chains.automatic, "of_chain", interrupted)
+    monkeypatch.setattr(loops.automatic, "of_chain", interrupted)
     y = xp.exp(of_values()) + 1
 
     def read() -> None:

@@ -13,9 +13,9 @@ import pytest
 
 import anyarray as xp
 from anyarray._base.extension import speedups
-from anyarray._call import compiling, postponing
 from anyarray._choice import cost, machine
 from anyarray._choice.law import Law
+from anyarray._lazy import compiler, recording
 
 pytestmark = pytest.mark.skipif(speedups is None, reason="chains are compiled")
 
@@ -30,19 +30,19 @@ def fused(backend: xp.Backend) -> Iterator[None]:
     with xp.fused():
         yield
     gc.collect()
-    assert postponing.state.nbytes == 0
+    assert recording.state.nbytes == 0
 
 
 @pytest.fixture
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chains are compiled when they first run."""
-    monkeypatch.setattr(compiling, "PATIENCE", 0.0)
+    monkeypatch.setattr(compiler, "PATIENCE", 0.0)
 
 
 @pytest.fixture
 def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Calls of two elements are put off, too."""
-    monkeypatch.setattr(postponing.state, "fewest", 2)
+    monkeypatch.setattr(recording.state, "fewest", 2)
     before = speedups.record_from(2)
     yield
     speedups.record_from(before)
@@ -53,7 +53,7 @@ def is_pending(x: Any) -> bool:
     value = x._value
     if type(value).__name__ == "Recorded":
         return not value.is_computed
-    return type(value) is postponing.Postponed and value.value is None
+    return type(value) is recording.Postponed and value.value is None
 
 
 def can_wait(backend: xp.Backend) -> bool:
@@ -208,8 +208,8 @@ def test_two_threads_compute_a_value_once(monkeypatch: pytest.MonkeyPatch, backe
     if backend.library == "numpy":
         return
     runs: list[int] = []
-    values = compiling.Forms.values
-    monkeypatch.setattr(compiling.Forms, "values", lambda *given: (runs.append(1), values(*given))[1])
+    values = compiler.Forms.values
+    monkeypatch.setattr(compiler.Forms, "values", lambda *given: (runs.append(1), values(*given))[1])
     y = xp.exp(of_values()) * 2
     found: list[Any] = []
     threads = [threading.Thread(target=lambda: found.append(np.asarray(y))) for _ in range(4)]
@@ -231,7 +231,7 @@ def test_ctrl_c_leaves_a_chain_computable(monkeypatch: pytest.MonkeyPatch, backe
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(compiling.Forms, "values", interrupted)
+        patched.setattr(compiler.Forms, "values", interrupted)
         with pytest.raises(KeyboardInterrupt):
             float(y[0])
     assert is_pending(y)
@@ -275,7 +275,7 @@ def test_an_error_of_a_late_call_names_its_line(monkeypatch: pytest.MonkeyPatch,
         raise ValueError("by chance")
 
     with monkeypatch.context() as patched:
-        patched.setattr(compiling.devices, "tried", failing)
+        patched.setattr(compiler.devices, "tried", failing)
         with pytest.raises(ValueError, match="by chance") as caught:
             np.asarray(y)
     assert any(note.startswith(where) for note in caught.value.__notes__)
@@ -289,6 +289,6 @@ def test_new_shapes_are_not_compiled_at_once_unless_calls_are(few: None, backend
         x = xp.asarray(VALUES[:length])
         close(x * 2 + 1, VALUES[:length] * 2 + 1)
     if can_wait(backend) and backend.library != "numpy":
-        forms = postponing._by_home[x._home]
+        forms = recording._by_home[x._home]
         assert forms is not None
-        assert len(forms._compiled._known) <= compiling.MOST
+        assert len(forms._compiled._known) <= compiler.MOST

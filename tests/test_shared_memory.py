@@ -17,7 +17,7 @@ from test_views import Names, Program, Statement, programs, snapshot
 
 import anyarray as xp
 from anyarray._base.extension import speedups
-from anyarray._call import postponing
+from anyarray._lazy import recording
 
 Calls = dict[str, Callable[..., Any]]
 
@@ -192,7 +192,7 @@ class Shared(Program):
 @pytest.fixture
 def put_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Calls of two elements are recorded, or put off."""
-    monkeypatch.setattr(postponing.state, "fewest", 2)
+    monkeypatch.setattr(recording.state, "fewest", 2)
     before = speedups.record_from(2) if speedups is not None else 0
     yield
     if speedups is not None:

@@ -26,6 +26,8 @@ from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
 from anyarray._choice import automatic, choice
 from anyarray._choice.accounts import Account
+from anyarray._lazy import recording
+from anyarray._lazy.compiled import TOLD
 from anyarray._memory import alignment, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import REFUSALS, UNWATCHED, watch
@@ -984,7 +986,8 @@ _new: Final = dispatch.register_array_class(Array)
 _current: Final = choice.current
 _slot: Any = vars(Array)["_value"]
 Array._native = _slot if speedups is None else speedups.NativeSlot(_slot)
-compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS)
+recording.register(Array)
+compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS, TOLD)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),

@@ -28,7 +28,6 @@ from anyarray._call import by_position, compiled, diagnosis, watching
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import ARRAY, DTYPE, PLAIN, SEQUENCE, SHAPE, WEAK, Declaration, Parameter
 from anyarray._call.declaration import declarations as _declarations
-from anyarray._call.postponing import Postponed
 from anyarray._choice import accounts, automatic, cost, learning, machine
 from anyarray._choice import choice as _choice
 from anyarray._choice.accounts import Account
@@ -926,7 +925,7 @@ def _traced_home(arrays: Sequence[Array]) -> Home | None:
     traced = [
         a._home
         for a in arrays
-        if type(a._value) is not Postponed
+        if not getattr(type(a._value), "is_lazy", False)
         and (a._home.is_traced(a._value) or transfer.has_derivative(a._value, a._home.backend))
     ]
     return max(traced, key=operator.attrgetter("depth")) if traced else None

@@ -16,11 +16,11 @@ from anyarray._base import dtypes, errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import dispatch, watching
-from anyarray._call.deferring import Deferred, Deferring
 from anyarray._choice import choice as _choice
 from anyarray._choice.automatic import Decision
 from anyarray._choice.choice import Choice
 from anyarray._choice.whole_functions import WholeFunction
+from anyarray._lazy.tracing import Deferred, Deferring
 from anyarray._memory import devices
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray._call.deferring import MOST, Deferring
+from anyarray._lazy.tracing import MOST, Deferring
 from anyarray._registry import registry
 
 pytest.importorskip("array_api_compat")

@@ -38,9 +38,9 @@ typedef struct {
     PyTypeObject *reordered_type; /* `_memory.views.Reordered`, and a function of that module */
     PyObject *keep_order;
     PyObject *skipped_files;     /* a tuple: how the names of files begin that are none of the user's */
-    PyObject *loop_of, *warned_errors, *warn, *ran; /* functions of `_call.chains` */
-    PyObject *moved;             /* a function of `_call.moves` */
-    PyTypeObject *postponed_type;  /* `_call.postponing.Postponed`, and functions of that module */
+    PyObject *loop_of, *warned_errors, *warn, *ran; /* functions of `_lazy.loops` */
+    PyObject *moved;             /* a function of `_lazy.moves` */
+    PyTypeObject *postponed_type;  /* `_lazy.recording.Postponed`, and functions of that module */
     PyObject *put_off, *put_off_inplace, *value_of, *compute_readers;
     PyObject *leaves;            /* a dict of the memory that calls read which are put off there */
     PyObject *error_variable;    /* the ContextVar of what NumPy does on floating-point errors; None if it has none */

@@ -1,6 +1,6 @@
 /* Chains that another backend runs in less time than NumPy, with all that goes there and back.
 
-Compiled: to say what a chain does, and to keep what it gave. Left to Python: all else, in `_call.moves`. */
+Compiled: to say what a chain does, and to keep what it gave. Left to Python: all else, in `_lazy.moves`. */
 
 #include "moves.h"
 #include "chains.h"

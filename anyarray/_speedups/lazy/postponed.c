@@ -1,6 +1,6 @@
 /* Calls of elementwise functions that are put off on other backends than NumPy, where chains are asked for.
 
-Compiled: which calls may be. Left to Python: all else, in `_call.postponing`. */
+Compiled: which calls may be. Left to Python: all else, in `_lazy.recording`. */
 
 #include "postponed.h"
 #include "arrays.h"

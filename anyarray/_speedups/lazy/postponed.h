@@ -1,4 +1,4 @@
-/* Calls of elementwise functions that are put off on other backends than NumPy; see `_call.postponing`. */
+/* Calls of elementwise functions that are put off on other backends than NumPy; see `_lazy.recording`. */
 
 #ifndef ANYARRAY_POSTPONED_H
 #define ANYARRAY_POSTPONED_H

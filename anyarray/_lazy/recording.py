@@ -5,7 +5,7 @@ They are inside `fused()`, and where the automatic choice has decided that they 
 NumPy, whose functions need no compiler.
 
 The result of such a call is an Array with a `Postponed` in the place of its native array: `_native` computes it, and
-all calls that lead to it with it, by one compiled function; see `compiling`.
+all calls that lead to it with it, by one compiled function; see `compiler`.
 
 No write may reach what such a call reads. Of a library with views only memory is read to which nobody outside may
 write; it is guarded, so that no Array writes to it, and whoever asks for its native array has the calls computed.
@@ -25,10 +25,10 @@ from typing import Any, Final, NamedTuple, NoReturn
 import numpy as np
 
 from anyarray._base import dtypes
-from anyarray._call.compiling import Forms
 from anyarray._call.declaration import declarations
-from anyarray._call.deferring import MOST, Deferred, gathered
 from anyarray._choice import machine
+from anyarray._lazy.compiler import Forms
+from anyarray._lazy.tracing import MOST, Deferred, gathered
 from anyarray._memory import ownership, second_copies, views
 from anyarray._registry import registry
 from anyarray._registry.home import POWERS, ArrayMustBeCast, Home, Native, zero
@@ -93,6 +93,8 @@ class Postponed(Deferred):
     """A call that is put off, in the place of a native array."""
 
     __slots__ = ("code", "instruction", "nbytes")
+
+    is_lazy = True
 
     home: Postponing  # type: ignore[assignment]  # pyright: ignore[reportIncompatibleVariableOverride]  # no home of Arrays
     code: CodeType

@@ -2,7 +2,7 @@
 
 Before a chain runs in which a call was decided about, `_speedups/lazy/moves.c` tells what it does, and
 `_choice.whole_chains` decides where it runs. On another backend its calls are made one by one with Arrays there, which
-puts them off and computes them together; see `postponing`.
+puts them off and computes them together; see `recording`.
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from anyarray._call.deferring import Gathered
+from anyarray._lazy.tracing import Gathered
 from anyarray._memory import devices
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native

@@ -83,27 +83,17 @@ def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
             return None
     elif name == "count_nonzero" or kind not in "biuf":
         return None
-    return _REDUCED_BY[name][0], True, dtype, dtype
-
-
-def reduction_of(name: str) -> int:
-    """The number by which a `Call` knows a reduction; 0 of others."""
-    return 0 if name not in _REDUCED_BY else int(getattr(extension.speedups, _REDUCED_BY[name][1]))
+    return _REDUCED_BY[name], True, dtype, dtype
 
 
 SUMS_ARE_IN_PAIRS: Final = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 """Whether NumPy adds up all floats in pairs; before 2.3 those that fit in a buffer, and then the sums of buffers."""
 
 _REDUCED_BY: Final = {
-    "all": (np.logical_and, "SELECTS"),
-    "any": (np.logical_or, "SELECTS"),
-    "count_nonzero": (np.add, "ADDS"),
-    "max": (np.maximum, "SELECTS"),
-    "mean": (np.add, "AVERAGES"),
-    "min": (np.minimum, "SELECTS"),
-    "sum": (np.add, "ADDS"),
-}
-"""The ufuncs of functions that may end a chain, and what they do."""
+    "all": np.logical_and, "any": np.logical_or, "count_nonzero": np.add, "max": np.maximum, "mean": np.add,
+    "min": np.minimum, "sum": np.add,
+}  # fmt: skip
+"""The ufuncs of functions that may end a chain."""
 
 _CORRECTLY_ROUNDED: Final = {
     "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "clip", "divide", "equal", "fabs",
