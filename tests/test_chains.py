@@ -55,7 +55,7 @@ def of_values() -> Any:
 
 def is_recorded(x: Any) -> bool:
     """Whether the values of an Array are not computed yet."""
-    return type(x._value).__name__ == "Recorded" and not x._value.is_computed
+    return type(x._value).__name__ == "Lazy" and not x._value.is_computed
 
 
 def test_a_chain_is_computed_when_a_value_is_read() -> None:
@@ -115,7 +115,7 @@ def test_a_chosen_backend_computes_at_once_unless_it_is_fused() -> None:
 @pytest.mark.parametrize(("setting", "expected"), [("off", "False"), ("", "True")])
 def test_the_environment_turns_chains_off(setting: str, expected: str) -> None:
     code = (
-        "import anyarray as xp; y = xp.ones(100_000) + 1; print(type(y._value).__name__ == 'Recorded'); "
+        "import anyarray as xp; y = xp.ones(100_000) + 1; print(type(y._value).__name__ == 'Lazy'); "
         "assert float(y[0]) == 2"
     )
     environment = os.environ | {"ANYARRAY_FUSE": setting, "ANYARRAY_PROFILE": "off", "ANYARRAY_BACKEND": "auto"}

@@ -192,7 +192,7 @@ class Shared(Program):
 @pytest.fixture
 def put_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Calls of two elements are recorded, or put off."""
-    monkeypatch.setattr(recording.state, "fewest", 2)
+    monkeypatch.setattr(recording, "fewest", 2)
     before = speedups.record_from(2) if speedups is not None else 0
     yield
     if speedups is not None:

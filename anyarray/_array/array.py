@@ -26,7 +26,6 @@ from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
 from anyarray._choice import automatic, choice
 from anyarray._choice.accounts import Account
-from anyarray._lazy import recording
 from anyarray._lazy.compiled import TOLD
 from anyarray._memory import alignment, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
@@ -986,7 +985,6 @@ _new: Final = dispatch.register_array_class(Array)
 _current: Final = choice.current
 _slot: Any = vars(Array)["_value"]
 Array._native = _slot if speedups is None else speedups.NativeSlot(_slot)
-recording.register(Array)
 compiled.configure(Array, protocols.UFUNCS, dispatch.OPERANDS, TOLD)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),

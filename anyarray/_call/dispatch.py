@@ -552,14 +552,15 @@ def _decided(result: Any) -> Any:
 
     If the call is recorded, it is said there: the chain may yet run elsewhere as a whole.
     """
-    if is_array(result) and type(result._value) is accounts.RECORDED:
+    if is_array(result) and type(result._value) is accounts.LAZY:
         result._value.is_decided = True
     return result
 
 
 def _is_to_run_later(array: Array) -> bool:
     """Whether the call that gives an Array is recorded, to run with others."""
-    return type(array._value) is accounts.RECORDED and not array._value.is_computed
+    is_numpys = array._home is body_globals["NUMPY"]
+    return is_numpys and type(array._value) is accounts.LAZY and not array._value.is_computed
 
 
 def _arrays_among(values: Sequence[Any]) -> list[Array]:
@@ -925,7 +926,7 @@ def _traced_home(arrays: Sequence[Array]) -> Home | None:
     traced = [
         a._home
         for a in arrays
-        if not getattr(type(a._value), "is_lazy", False)
+        if type(a._value) is not accounts.LAZY
         and (a._home.is_traced(a._value) or transfer.has_derivative(a._value, a._home.backend))
     ]
     return max(traced, key=operator.attrgetter("depth")) if traced else None

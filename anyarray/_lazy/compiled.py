@@ -8,7 +8,6 @@ from anyarray._lazy import loops, moves, recording
 
 TOLD: Final[dict[str, Any]] = {
     "loop_of": loops.loop_of, "warned_errors": loops.warned_errors, "warn": loops.warn, "ran": loops.ran,
-    "error_variable": loops.ERROR_VARIABLE, "moved": moves.moved, "postponed": recording.Postponed,
-    "put_off": recording.put_off, "put_off_inplace": recording.put_off_inplace, "value_of": recording.value_of,
-    "compute_readers": recording.compute_readers, "leaves": recording.leaves,
+    "error_variable": loops.ERROR_VARIABLE, "move": moves.move, "record": recording.record,
+    "record_inplace": recording.record_inplace, "compute": recording.compute, "base_of": recording.base_of,
 }  # fmt: skip

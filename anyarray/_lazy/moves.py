@@ -1,25 +1,24 @@
-"""Chains of NumPy's that run on another backend.
+"""Recorded calls of NumPy's that another backend runs.
 
-Before a chain runs in which a call was decided about, `_speedups/lazy/moves.c` tells what it does, and
-`_choice.whole_chains` decides where it runs. On another backend its calls are made one by one with Arrays there, which
-puts them off and computes them together; see `recording`.
+Before they run, if a call among them was decided about, `_choice.whole_chains` decides about all together. Another
+backend gets the same graph that NumPy would run, and runs it by its `compiler`.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 
 from anyarray._base import dtypes
-from anyarray._base.dtypes import DType
+from anyarray._base.extension import speedups
 from anyarray._call import dispatch, watching
 from anyarray._call.declaration import declarations
 from anyarray._choice import choice, learning, machine, whole_chains
 from anyarray._choice.automatic import Decision
-from anyarray._choice.whole_chains import Chain
+from anyarray._choice.whole_chains import Workload
+from anyarray._lazy.compiler import Graph, compiler_of
 from anyarray._memory import transfer
 from anyarray._registry import registry
 from anyarray._registry.home import Home
@@ -28,148 +27,131 @@ NDArray = np.ndarray[Any, Any]
 _NUMPY: Final = registry.backend_of_name("numpy").free
 
 
-class _Told(NamedTuple):
-    """A chain, as compiled code tells it."""
+def move(target: Any) -> None:
+    """Run a recorded call, with all that lead to it, on another backend if that is decided."""
+    here = choice.current()
+    if not isinstance(here.backend, choice.Automatic) or transfer.watch().guard != "off":
+        return
+    if machine.state.model is None or dtypes.defaults() is not dtypes.STANDARD_DEFAULTS:
+        return
+    graph = Graph.of(target)
+    workload = _workload(graph)
+    if workload is None:
+        return
+    decision = whole_chains.decide(workload, here.candidates)
+    there = decision.home.backend
+    if not decision.has_moved or not _is_worth(graph, workload, decision, here.candidates):
+        return
+    seconds, where = learning.clock(), target.where or (None, 0)
+    values = _tried(workload, there.name, lambda: _values_on(graph, decision.home))
+    if values is None:
+        return
+    results = [_result(value, node) for value, node in zip(values, graph.nodes, strict=True)]
+    seconds = learning.clock() - seconds
+    speedups.keep(graph.nodes, results)
+    whole_chains.ran(workload, there.name)
+    whole_chains.note(workload, there.name, seconds / max(whole_chains.seconds_of(workload, there.name), 1e-9))
+    if here.records:
+        watching.record_chain(here.records, decision, seconds, *where)
 
-    calls: Sequence[tuple[str | None, np.dtype[Any], np.dtype[Any], tuple[int, ...]]]
-    """Name of the function, None for a cast, the dtype that it reads, the one that it gives, and its operands.
 
-    These are indices of calls before, or -1 - the index of an array.
+def _workload(graph: Graph) -> Workload | None:
+    """What the time of a graph depends on.
+
+    None if it has only casts, or a function that other backends lack or that would promote there.
     """
-    arrays: Sequence[NDArray]
-    kept: Sequence[int]
-    """The indices of the calls that are needed, of which the last is the chain's last."""
-    shape: tuple[int, ...]
-    """That of all its calls, but of a reduction at its end, which gives another."""
-    shape_of_last: tuple[int, ...]
-    is_reduced: bool
+    calls, known = [], {f"x{number}": one.dtype for number, one in enumerate(graph.arrays)}
+    for number, (function, operands, dtype) in enumerate(graph.calls):
+        read = [known[name] for name in operands]
+        known[f"v{number}"] = dtype
+        if function != "astype":
+            calls.append((function, _NUMPY.dtypes[read[0]]))
+            if function not in declarations or len(set(read[function == "where" :])) > 1:
+                return None
+    read_bytes = tuple([one.nbytes for one in graph.arrays if one.size > 1])
+    kept = tuple([node.size * node.dtype.itemsize for node in graph.nodes])
+    return Workload(tuple(calls), _size(graph), read_bytes, kept) if calls else None
 
-    def shape_of(self, call: int) -> tuple[int, ...]:
-        return self.shape_of_last if call == len(self.calls) - 1 else self.shape
 
-    def chain(self) -> Chain | None:
-        """What its time depends on.
+def _size(graph: Graph) -> int:
+    """The number of elements of each call but for a reduction at the end."""
+    target = graph.nodes[-1]
+    size: int = target.size * (target.group or 1)
+    return size
 
-        None if it has but casts, or a function that other backends lack.
-        """
-        its: list[tuple[str, DType]] = [(name, _NUMPY.dtypes[dtype]) for name, dtype, _, _ in self.calls if name]
-        if not its or not all(name in declarations for name, _ in its):
-            return None
-        read = {id(one): one.nbytes for one in self.arrays if one.size > 1}
-        kept = [math.prod(self.shape_of(at)) * self.calls[at][2].itemsize for at in self.kept]
-        return Chain(tuple(its), math.prod(self.shape), tuple(read.values()), tuple(kept))
 
-    def part(self, length: int) -> _Told:
-        """The same of the first so many elements along the first axis."""
-        count = self.shape[0]
-        cut = [one[:length] if one.ndim == len(self.shape) and one.shape[0] == count else one for one in self.arrays]
-        is_whole = self.is_reduced and self.shape_of_last[:1] != (count,)
-        last = self.shape_of_last if is_whole else (length, *self.shape_of_last[1:])
-        return self._replace(arrays=cut, shape=(length, *self.shape[1:]), shape_of_last=last)
-
-    def values(self, home: Home) -> tuple[NDArray, ...]:
-        """The values that are needed, computed on a home."""
-        cause = next((name for name, *_ in self.calls if name), "astype")
-        own = {id(one): one for one in self.arrays}  # one that is read twice is there twice
-        brought = {key: _brought(one, home, cause) for key, one in own.items()}
-        arrays = [brought[id(one)] for one in self.arrays]
-        found: list[Any] = []
-        for name, _, dtype, places in self.calls:
-            operands = [found[place] if place >= 0 else arrays[-1 - place] for place in places]
-            if name is None:
-                found.append(operands[0].astype(_NUMPY.dtypes[dtype]))
-            elif self.is_reduced and len(found) == len(self.calls) - 1:
-                is_all = math.prod(self.shape_of_last) == 1
-                found.append(declarations[name].function(*operands, axis=None if is_all else -1))
-            else:
-                found.append(declarations[name].function(*operands))
-        return tuple([_on_host(found[at], self.shape_of(at), self.calls[at][2]) for at in self.kept])
+def _values_on(graph: Graph, home: Home) -> list[NDArray]:
+    """The results, computed on a home and brought back."""
+    backend, group = home.backend, graph.nodes[-1].group
+    cause = next(function for function, *_ in graph.calls if function != "astype")
+    with backend.hook("outside_traces")():
+        calls = [(name, given, backend.native_dtype(_NUMPY.dtypes[dtype].name)) for name, given, dtype in graph.calls]
+        reduction, (operand,), _ = calls.pop() if group else ("", ("",), None)
+        names = [operand if name == f"v{len(calls)}" else name for name in graph.results]
+        wanted = list(dict.fromkeys(names))
+        arrays = tuple([_brought(one, home, cause) for one in graph.arrays])
+        found = compiler_of(home).values(graph._replace(calls=tuple(calls), arrays=arrays, results=wanted))
+        values = dict(zip(wanted, found, strict=True))
+        natives = [values[name] for name in names]
+        if group:
+            axis = None if graph.nodes[-1].size == 1 else -1
+            whole = dispatch.wrap(natives[-1], home)
+            natives[-1] = choice.call_on(backend, declarations[reduction].function, whole, axis=axis)._native
+        return [transfer.to_host(native, backend, "asarray") for native in natives]
 
 
 def _brought(array: NDArray, home: Home, cause: str) -> Any:
-    """The values of an ndarray as an Array of a home."""
+    """The native array on a home of an ndarray."""
     if array.ndim == 0:
-        return dispatch.wrap(home.constants.named(array.item(), array.dtype.name), home)
-    return dispatch.wrap(transfer.transferred(array, _NUMPY.backend, home.backend, cause).native, home)
+        return home.constants.named(array.item(), array.dtype.name)
+    return transfer.transferred(array, _NUMPY.backend, home.backend, cause).native
 
 
-def _on_host(array: Any, shape: tuple[int, ...], dtype: np.dtype[Any]) -> NDArray:
-    """The values of an Array as an ndarray that can be written."""
-    backend = array._home.backend
-    host = transfer.to_host(array._native, backend, "asarray")
-    host = host.reshape(shape).astype(dtype, copy=False)
+def _result(host: NDArray, node: Any) -> NDArray:
+    """An ndarray from another backend as the result of a recorded call, which can be written."""
+    host = host.reshape(node.shape).astype(node.dtype, copy=False)
     return host if host.flags.writeable and host.flags.c_contiguous else host.copy()
 
 
-def moved(
-    calls: Sequence[Any], arrays: Sequence[NDArray], kept: Sequence[int], shape: tuple[int, ...],
-    shape_of_last: tuple[int, ...], is_reduced: int, file: str | None, line: int,
-) -> tuple[NDArray, ...] | None:  # fmt: skip
-    """The values of a chain, if it is to run on another backend than NumPy.
-
-    Its last call was made in a line of a file. None if it stays.
-    """
-    here, told = choice.current(), _Told(calls, arrays, kept, shape, shape_of_last, bool(is_reduced))
-    if not isinstance(here.backend, choice.Automatic) or transfer.watch().guard != "off":
-        return None
-    chain = told.chain() if dtypes.defaults() is dtypes.STANDARD_DEFAULTS else None
-    if chain is None or machine.state.model is None:
-        return None
-    decision = whole_chains.decide(chain, here.candidates)
-    there = decision.home.backend
-    if not decision.has_moved or not _is_worth(told, chain, decision, here.candidates):
-        return None
-    seconds = learning.clock()
-    values: tuple[NDArray, ...] | None = _tried(chain, there.name, lambda: _values_on(told, decision.home))
-    if values is None:
-        return None
-    seconds = learning.clock() - seconds
-    whole_chains.ran(chain, there.name)
-    whole_chains.note(chain, there.name, seconds / max(whole_chains.seconds_of(chain, there.name), 1e-9))
-    if here.records:
-        watching.record_chain(here.records, decision, seconds, file, line)
-    return values
-
-
-def _values_on(told: _Told, home: Home) -> tuple[NDArray, ...]:
-    with home.backend.hook("outside_traces")():
-        return choice.call_on(home.backend, told.values, home)
-
-
-def _tried(chain: Chain, name: str, run: Callable[[], Any]) -> Any:
-    """What a function gives; None if the backend fails.
-
-    The chain does not run there any more then.
-    """
+def _tried(workload: Workload, name: str, run: Callable[[], Any]) -> Any:
+    """What a function gives; None if the backend fails, which is not asked for such a workload again."""
     try:
         return run()
     except Exception as error:  # noqa: BLE001 - NumPy raises what is wrong with the calls
         if not registry.is_out_of_memory(error):
-            whole_chains.give_up(chain, name)
+            whole_chains.give_up(workload, name)
         return None
 
 
 PARTS: Final = 16
-"""The part of a chain that is timed on a backend before all of it moves there."""
+"""The part of a graph that is timed on a backend before all of it moves there."""
 
 
-def _is_worth(told: _Told, chain: Chain, decision: Decision, candidates: tuple[str, ...] | None) -> bool:
-    """Whether a chain moves after a part of it was timed there."""
-    name, length = decision.home.backend.name, told.shape[0] // PARTS
-    if whole_chains.is_tried(chain, name):
+def _is_worth(graph: Graph, workload: Workload, decision: Decision, candidates: tuple[str, ...] | None) -> bool:
+    """Whether a graph moves, after a part of it was timed there."""
+    name = decision.home.backend.name
+    if whole_chains.is_tried(workload, name):
         return True
-    part = told.part(length)
-    its = part.chain() if length else None
-    if its is None:
+    shape = np.broadcast_shapes(*[one.shape for one in graph.arrays])
+    length = shape[0] // PARTS
+    if not length:
         return False
+    # The first elements along the first axis.
+    arrays = [one[:length] if one.ndim == len(shape) and len(one) == shape[0] else one for one in graph.arrays]
+    part = graph._replace(arrays=tuple(arrays))
+    its = workload._replace(
+        elements=workload.elements * length // shape[0],
+        read=tuple([one.nbytes for one in arrays if one.size > 1]),
+        kept=tuple([nbytes * length // shape[0] for nbytes in workload.kept]),
+    )
 
     def timed() -> float:
         started = learning.clock()
         _values_on(part, decision.home)
         return learning.clock() - started
 
-    seconds = _tried(chain, name, lambda: min(timed(), timed()))  # the first may compile
+    seconds = _tried(workload, name, lambda: min(timed(), timed()))  # the first may compile
     if seconds is None:
         return False
-    whole_chains.note(chain, name, seconds / max(whole_chains.seconds_of(its, name), 1e-9))
-    return whole_chains.decide(chain, candidates).home is decision.home
+    whole_chains.note(workload, name, seconds / max(whole_chains.seconds_of(its, name), 1e-9))
+    return whole_chains.decide(workload, candidates).home is decision.home

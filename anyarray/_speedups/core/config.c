@@ -37,8 +37,8 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     static char *names[] = {"array", "home", "backend", "choice", "limit", "dtype", "choice_variable", "by_cost", "numpy_home",
                             "powers", "second_copy_sizes", "ufuncs", "operand_types", "defaults_variable",
                             "standard_defaults", "unadopted", "are_absent", "lendable", "accounts",
-                            "read_only_view", "loop_of", "warned_errors", "warn", "ran", "moved", "skipped_files", "postponed", "put_off",
-                            "put_off_inplace", "value_of", "compute_readers", "leaves", "error_variable", "threads",
+                            "read_only_view", "loop_of", "warned_errors", "warn", "ran", "move", "skipped_files", "record",
+                            "record_inplace", "compute", "base_of", "error_variable", "threads",
                             "large", "few", "small_nbytes", "modest_nbytes", "reordered", "keep_order", NULL};
     if (config.array_type != NULL) {
         PyErr_SetString(PyExc_RuntimeError, "configure: may be called once");
@@ -46,16 +46,16 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     }
     Config read = {0};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOO!OOOOOOO!O!OOOOO!OinnnnO!O", names, &PyType_Type, &read.array_type,
+            args, kwargs, "O!O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOO!OOOOOOO!OOOOOinnnnO!O", names, &PyType_Type, &read.array_type,
             &PyType_Type, &read.home_type, &PyType_Type, &read.backend_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
             &PyType_Type, &read.dtype_type, &PyContextVar_Type, &read.choice_variable, &read.by_cost, &read.numpy_home,
             &PyDict_Type, &read.powers, &PyDict_Type, &read.second_copy_sizes,
             &PyDict_Type, &read.ufuncs, &PyFrozenSet_Type, &read.operand_types, &PyContextVar_Type,
             &read.defaults_variable, &PyDict_Type, &read.standard_defaults, &PyDict_Type,
             &read.unadopted, &read.are_absent, &read.lendable, &PyDict_Type, &read.accounts,
-            &read.read_only_view, &read.loop_of, &read.warned_errors, &read.warn, &read.ran, &read.moved,
-            &PyTuple_Type, &read.skipped_files, &PyType_Type, &read.postponed_type, &read.put_off, &read.put_off_inplace, &read.value_of,
-            &read.compute_readers, &PyDict_Type, &read.leaves, &read.error_variable,
+            &read.read_only_view, &read.loop_of, &read.warned_errors, &read.warn, &read.ran, &read.move,
+            &PyTuple_Type, &read.skipped_files, &read.record, &read.record_inplace, &read.compute, &read.base_of,
+            &read.error_variable,
             &read.threads, &read.large, &read.few, &read.small_nbytes, &read.modest_nbytes, &PyType_Type, &read.reordered_type,
             &read.keep_order)) {
         return NULL;
@@ -89,9 +89,8 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         (PyObject *)read.limit_type, (PyObject *)read.dtype_type, read.choice_variable, read.by_cost, read.numpy_home,
         read.powers, read.second_copy_sizes, read.ufuncs, read.operand_types, read.defaults_variable,
         read.standard_defaults, read.unadopted, read.are_absent, read.lendable, read.accounts,
-        read.read_only_view, read.loop_of, read.warned_errors, read.warn, read.ran, read.moved, read.skipped_files, read.error_variable,
-        (PyObject *)read.postponed_type, read.put_off, read.put_off_inplace, read.value_of, read.compute_readers,
-        read.leaves, (PyObject *)read.reordered_type, read.keep_order,
+        read.read_only_view, read.loop_of, read.warned_errors, read.warn, read.ran, read.move, read.skipped_files, read.error_variable,
+        read.record, read.record_inplace, read.compute, read.base_of, (PyObject *)read.reordered_type, read.keep_order,
     };
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_INCREF(held[i]);
@@ -124,6 +123,7 @@ init_constants(void)
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL
            && (constants.square = PyUnicode_InternFromString("square")) != NULL
            && (constants.multiply = PyUnicode_InternFromString("multiply")) != NULL
+           && (constants.astype = PyUnicode_InternFromString("astype")) != NULL
            && (constants.axis = PyUnicode_InternFromString("axis")) != NULL
            && (constants.keepdims = PyUnicode_InternFromString("keepdims")) != NULL
            && (constants.one = PyLong_FromLong(1)) != NULL

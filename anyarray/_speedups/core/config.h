@@ -39,10 +39,8 @@ typedef struct {
     PyObject *keep_order;
     PyObject *skipped_files;     /* a tuple: how the names of files begin that are none of the user's */
     PyObject *loop_of, *warned_errors, *warn, *ran; /* functions of `_lazy.loops` */
-    PyObject *moved;             /* a function of `_lazy.moves` */
-    PyTypeObject *postponed_type;  /* `_lazy.recording.Postponed`, and functions of that module */
-    PyObject *put_off, *put_off_inplace, *value_of, *compute_readers;
-    PyObject *leaves;            /* a dict of the memory that calls read which are put off there */
+    PyObject *move;              /* a function of `_lazy.moves` */
+    PyObject *record, *record_inplace, *compute, *base_of; /* functions of `_lazy.recording` */
     PyObject *error_variable;    /* the ContextVar of what NumPy does on floating-point errors; None if it has none */
     int threads;                 /* that run a chain */
     npy_intp large;              /* elements of a large call: `_choice.machine.LARGE` */
@@ -57,7 +55,7 @@ extern Config config;
 typedef struct {
     PyObject *dtype_of, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *ndim;
     PyObject *shape_of, *matrix_transpose, *last, *reading, *returned, *left;
-    PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
+    PyObject *zero, *zero_float, *square, *multiply, *astype, *axis, *keepdims;
     PyObject *one, *none;         /* the integers 1 and 0 */
     PyObject *dtype_and_device;   /* a tuple of these names */
 } Constants;

@@ -3,7 +3,7 @@
 #ifndef ANYARRAY_BLOCKS_H
 #define ANYARRAY_BLOCKS_H
 
-#include "recorded.h"
+#include "lazy.h"
 
 /* An array that the steps of a chain read or write. */
 typedef struct {

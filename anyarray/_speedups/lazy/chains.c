@@ -1,7 +1,6 @@
 /* Chains: recorded calls, run together when the value of one is needed.
 
-Compiled: to gather the calls that lead to one, in which order they run and which results are kept. `blocks.c` runs
-them. Left to Python: warnings, and what is learned of the time that a chain took. */
+Compiled: in which order they run and which results are kept. `graph.c` gathers them, and `blocks.c` runs them. Left to Python: warnings, and what is learned of the time that a chain took. */
 
 #include "chains.h"
 #include "arrays.h"
@@ -10,7 +9,7 @@ them. Left to Python: warnings, and what is learned of the time that a chain too
 #include "choice.h"
 #include "config.h"
 #include "memory.h"
-#include "moves.h"
+#include "graph.h"
 #include "threads.h"
 #include <time.h>
 
@@ -19,7 +18,6 @@ them. Left to Python: warnings, and what is learned of the time that a chain too
 #define PAUSE 64         /* chains until it is told again, where it was of no use yet */
 
 static PyThread_type_lock running; /* held while a chain is run */
-static int generation;             /* of marks */
 static int untold;                  /* chains until the next one is told */
 
 int
@@ -73,7 +71,7 @@ typedef struct {
 
 /* Notes the calls of a chain, if it is to be told: as somebody watches, or some of its functions were not yet. */
 static void
-note_chain(const Gathered *gathered, const Recorded *target, PyObject *const *results, int is_watched, Timed *timed)
+note_chain(const Graph *gathered, const Lazy *target, PyObject *const *results, int is_watched, Timed *timed)
 {
     npy_intp size = target->group ? size_of_operand(target->operands[0]) : target->size;
     int is_new = 0, kept = 0, count = 0, at = size_class(size);
@@ -138,106 +136,6 @@ tell_chain(const Timed *timed)
         PyErr_WriteUnraisable(NULL);
     }
     Py_XDECREF(done);
-}
-
-static int
-make_room(Gathered *gathered)
-{
-    int most = gathered->call_count > gathered->array_count ? gathered->call_count : gathered->array_count;
-    if (most < gathered->capacity) {
-        return 1;
-    }
-    int capacity = gathered->capacity ? 2 * gathered->capacity : 2 * MOST_CALLS;
-    Recorded **calls = PyMem_RawRealloc(gathered->calls, sizeof *calls * (size_t)capacity);
-    gathered->calls = calls == NULL ? gathered->calls : calls;
-    PyObject **arrays = PyMem_RawRealloc(gathered->arrays, sizeof *arrays * (size_t)capacity);
-    gathered->arrays = arrays == NULL ? gathered->arrays : arrays;
-    if (calls == NULL || arrays == NULL) {
-        return 0;
-    }
-    gathered->capacity = capacity;
-    return 1;
-}
-
-static int
-has_shape_of(const Recorded *one, const Recorded *other)
-{
-    return one->ndim == other->ndim && PyArray_CompareLists(one->shape, other->shape, one->ndim);
-}
-
-/* Gathers the calls that lead to one; 0 if memory ran out. The depth is at most that of a chain. */
-static int
-gather(Recorded *call, const Recorded *target, Gathered *gathered)
-{
-    if (call->mark == generation) {
-        return 1;
-    }
-    call->mark = generation;
-    call->readers = 0;
-    for (int i = 0; i < call->loop->operand_count; i++) {
-        PyObject *operand = call->operands[i], *array = ndarray_of_operand(operand);
-        if (array != NULL) {
-            if (!make_room(gathered)) {
-                return 0;
-            }
-            gathered->arrays[gathered->array_count++] = array;
-        }
-        else {
-            if (!gather((Recorded *)operand, target, gathered)) {
-                return 0;
-            }
-            ((Recorded *)operand)->readers++;
-        }
-    }
-    if (!make_room(gathered)) {
-        return 0;
-    }
-    call->at = gathered->call_count;
-    gathered->calls[gathered->call_count++] = call;
-    return 1;
-}
-
-int
-gather_calls(Recorded *target, Gathered *gathered)
-{
-    generation++;
-    return gather(target, target, gathered);
-}
-
-void
-free_gathered(Gathered *gathered)
-{
-    PyMem_RawFree(gathered->calls);
-    PyMem_RawFree(gathered->arrays);
-}
-
-/* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
-shape: NULL if there is none. */
-static Recorded *
-find_other_shape(Recorded *call, const Recorded *target)
-{
-    if (call->mark == generation) {
-        return NULL;
-    }
-    call->mark = generation;
-    for (int i = 0; i < call->loop->operand_count; i++) {
-        PyObject *operand = call->operands[i];
-        if (ndarray_of_operand(operand) != NULL) {
-            continue;
-        }
-        Recorded *other = (Recorded *)operand;
-        if (target->group && call == target) {
-            target = other; /* whose shape the chain has */
-        }
-        else if (other->group || !has_shape_of(other, target)) {
-            return other;
-        }
-        Recorded *found = find_other_shape(other, target);
-        if (found != NULL) {
-            return found;
-        }
-    }
-    return NULL;
 }
 
 /* Strides of an operand in the shape of the result. */
@@ -351,7 +249,7 @@ set_shape(Chain *chain, PyObject *operand)
 }
 
 static Reduction
-reduction_of(const Recorded *call, int operand, char *results)
+reduction_of(const Lazy *call, int operand, char *results)
 {
     int typenum = call->loop->types[1];
     static const npy_int64 zero = 0; /* of every dtype that is added up, all bits are 0 */
@@ -364,7 +262,7 @@ reduction_of(const Recorded *call, int operand, char *results)
 
 /* Makes means of sums, as NumPy does: in float64, rounded to the dtype. */
 static void
-divide_sums(const Recorded *call, PyObject *sums)
+divide_sums(const Lazy *call, PyObject *sums)
 {
     for (npy_intp i = 0; call->reduction == AVERAGES && i < call->size; i++) {
         if (call->loop->types[1] == NPY_DOUBLE) {
@@ -378,7 +276,7 @@ divide_sums(const Recorded *call, PyObject *sums)
 }
 
 static void
-tell(const Recorded *call, int errors, const char *name, Told *told, int *told_count)
+tell(const Lazy *call, int errors, const char *name, Told *told, int *told_count)
 {
     if (errors & call->warned) {
         told[(*told_count)++] = (Told){
@@ -391,7 +289,7 @@ tell(const Recorded *call, int errors, const char *name, Told *told, int *told_c
 /* Runs the calls that were gathered, of which those with a result in `results` are kept. `told` gets what is told of
 each step. Returns 0 if memory ran out. */
 static int
-run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *told, int *told_count)
+run(const Graph *gathered, const Lazy *target, PyObject **results, Told *told, int *told_count)
 {
     int calls = gathered->call_count, most_operands = gathered->array_count + calls * (1 + MAX_OPERANDS) + 1;
     Chain chain = {0};
@@ -400,13 +298,11 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
     chain.operands = PyMem_RawCalloc((size_t)most_operands, sizeof(Operand));
     chain.steps = PyMem_RawCalloc((size_t)(calls * (1 + MAX_OPERANDS)), sizeof(Step));
     int *last_reader = PyMem_RawMalloc(sizeof(int) * (size_t)most_operands);
-    PyObject **seen = PyMem_RawMalloc(sizeof *seen * (size_t)(gathered->array_count + 1));
     int *step_call = PyMem_RawMalloc(sizeof(int) * (size_t)(calls * (1 + MAX_OPERANDS)));
-    int is_done = chain.operands != NULL && chain.steps != NULL && last_reader != NULL && seen != NULL && step_call != NULL;
-    int array_count = 0;
+    int is_done = chain.operands != NULL && chain.steps != NULL && last_reader != NULL && step_call != NULL;
     for (int c = 0; is_done && c < calls; c++) { /* the results come first, so that a call is the operand of its index */
-        const Recorded *call = gathered->calls[c];
-        int typenum = call->loop->types[call->loop->operand_count];
+        const Lazy *call = gathered->calls[c];
+        int typenum = call->loop->types[call->operand_count];
         Operand *operand = &chain.operands[chain.operand_count++];
         if (results[c] == NULL || call->group) {
             set_temporary(operand, &chain, itemsize_of(typenum));
@@ -415,27 +311,17 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
             set_operand(operand, &chain, (PyArrayObject *)results[c]);
         }
     }
+    for (int i = 0; is_done && i < gathered->array_count; i++) {
+        set_operand(&chain.operands[chain.operand_count++], &chain, (PyArrayObject *)gathered->arrays[i]);
+    }
     for (int c = 0; is_done && c < calls; c++) {
-        const Recorded *call = gathered->calls[c];
+        const Lazy *call = gathered->calls[c];
         Step step = {.loop = call->loop};
-        int count = call->loop->operand_count;
+        int count = call->operand_count;
         for (int i = 0; i < count; i++) {
-            PyObject *array = ndarray_of_operand(call->operands[i]);
-            int at, from = typenum_of_operand(call->operands[i]), to = call->loop->types[i];
-            if (array == NULL) {
-                at = ((Recorded *)call->operands[i])->at;
-            }
-            else {
-                for (at = 0; at < array_count && seen[at] != array; at++) {
-                }
-                if (at == array_count) {
-                    seen[array_count++] = array;
-                    /* Operands of arrays may come after casts, so their index is kept in `last_reader` for now. */
-                    last_reader[at] = chain.operand_count;
-                    set_operand(&chain.operands[chain.operand_count++], &chain, (PyArrayObject *)array);
-                }
-                at = last_reader[at];
-            }
+            PyObject *array = array_of_operand(call->operands[i]);
+            int from = typenum_of_operand(call->operands[i]), to = call->loop->types[i];
+            int at = array == NULL ? ((Lazy *)call->operands[i])->at : calls + index_of_array(gathered, array);
             if (from != to) {
                 int before = chain.step_count;
                 at = add_cast(&chain, at, cast_loop(from, to));
@@ -471,16 +357,15 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
     PyMem_RawFree(chain.operands);
     PyMem_RawFree(chain.steps);
     PyMem_RawFree(last_reader);
-    PyMem_RawFree(seen);
     PyMem_RawFree(step_call);
     return is_done;
 }
 
 /* An aligned ndarray for the result of a call; NULL without an exception if memory ran out. */
 static PyObject *
-new_result(const Recorded *call)
+new_result(const Lazy *call)
 {
-    PyArray_Descr *dtype = PyArray_DescrFromType(call->loop->types[call->loop->operand_count]);
+    PyArray_Descr *dtype = PyArray_DescrFromType(call->loop->types[call->operand_count]);
     if (dtype == NULL) {
         return fall_back();
     }
@@ -494,16 +379,16 @@ new_result(const Recorded *call)
 `running` is held. Leaves in `gathered` references to the calls that are computed now. The result is written to the
 ndarray `into`, if there is one. Returns 0 if memory ran out. */
 static int
-run_gathered(Recorded *target, PyObject *into, Gathered *gathered, Told **told, int *told_count, Timed *timed)
+run_gathered(Lazy *target, PyObject *into, Graph *gathered, Told **told, int *told_count, Timed *timed)
 {
-    int is_done = gather_calls(target, gathered);
+    int is_done = gather_calls(&target, 1, gathered);
     int calls = gathered->call_count;
     PyObject **results = is_done ? PyMem_RawCalloc((size_t)calls, sizeof *results) : NULL;
     *told = is_done ? PyMem_RawMalloc(sizeof **told * (size_t)(calls * (1 + MAX_OPERANDS))) : NULL;
     is_done = results != NULL && *told != NULL;
     int is_short = 0; /* whether there is memory for the target alone */
     for (int c = 0; is_done && c < calls; c++) {
-        Recorded *call = gathered->calls[c];
+        Lazy *call = gathered->calls[c];
         if (call == target) {
             is_done = (results[c] = into == NULL ? new_result(call) : Py_NewRef(into)) != NULL;
         }
@@ -554,49 +439,31 @@ warn(Told *told, int count)
     return is_whole;
 }
 
-static void
-mark_from(Recorded *call)
+static int
+call_with(PyObject *function, Lazy *lazy)
 {
-    if (call->value == NULL && call->mark != generation) {
-        call->mark = generation;
-        for (int i = 0; i < call->loop->operand_count; i++) {
-            if (ndarray_of_operand(call->operands[i]) == NULL) {
-                mark_from((Recorded *)call->operands[i]);
-            }
-        }
-    }
+    PyObject *done = PyObject_CallOneArg(function, (PyObject *)lazy);
+    Py_XDECREF(done);
+    return done != NULL;
 }
 
 int
-mark_calls(Recorded *recorded)
-{
-    generation++;
-    mark_from(recorded);
-    return generation;
-}
-
-int
-compute_into(Recorded *recorded, PyObject *into)
+compute_into(Lazy *recorded, PyObject *into)
 {
     Py_INCREF(recorded);
-    while (recorded->value == NULL) { /* calls of another shape first, which have blocks of their own */
-        generation++;
-        Recorded *other = find_other_shape(recorded, recorded);
-        if (other == NULL) {
-            break;
-        }
-        if (compute(other) == NULL) {
-            Py_DECREF(recorded);
-            return 0;
-        }
-    }
-    if (into == NULL && recorded->is_decided && recorded->value == NULL && !run_elsewhere(recorded)) {
+    PyObject *run = recorded->loop == NULL ? config.compute
+                    : into == NULL && recorded->is_decided ? config.move : NULL; /* Python's, on another backend */
+    if (!compute_other_shapes(recorded) || (run != NULL && recorded->value == NULL && !call_with(run, recorded))) {
         Py_DECREF(recorded);
         return 0;
     }
+    if (recorded->loop == NULL) {
+        Py_DECREF(recorded);
+        return 1;
+    }
     lock_chains();
     Told *told = NULL;
-    Gathered gathered = {0};
+    Graph gathered = {0};
     Timed timed = {.count = 0};
     int told_count = 0, is_there = recorded->value != NULL; /* by another thread */
     int is_done = !is_there && run_gathered(recorded, into, &gathered, &told, &told_count, &timed);
@@ -607,7 +474,7 @@ compute_into(Recorded *recorded, PyObject *into)
             Py_DECREF(gathered.calls[c]);
         }
     }
-    free_gathered(&gathered);
+    free_graph(&gathered);
     if (!is_done && !is_there) {
         PyErr_NoMemory();
     }
@@ -624,7 +491,7 @@ compute_into(Recorded *recorded, PyObject *into)
 }
 
 PyObject *
-compute(Recorded *recorded)
+compute(Lazy *recorded)
 {
     return compute_into(recorded, NULL) ? recorded->value : NULL;
 }
