@@ -211,7 +211,7 @@ def test_two_threads_compute_a_value_once(monkeypatch: pytest.MonkeyPatch, backe
         return
     runs: list[int] = []
     values = compiler.Compiler.values
-    monkeypatch.setattr(compiler.Compiler, "values", lambda *given: (runs.append(1), values(*given))[1])
+    monkeypatch.setattr(compiler.Compiler, "values", lambda *given, **how: (runs.append(1), values(*given, **how))[1])
     y = xp.exp(of_values()) * 2
     found: list[Any] = []
     threads = [threading.Thread(target=lambda: found.append(np.asarray(y))) for _ in range(4)]
@@ -229,7 +229,7 @@ def test_ctrl_c_leaves_a_chain_computable(monkeypatch: pytest.MonkeyPatch, backe
     if backend.library == "numpy" or not can_wait(backend):
         return
 
-    def interrupted(*_: Any) -> Any:
+    def interrupted(*_: Any, **__: Any) -> Any:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:

@@ -88,8 +88,8 @@ class Compiler:
         self.compiling = 0.1
         """The seconds that compiling a graph takes: a moving average."""
 
-    def values(self, graph: Graph) -> list[Native]:
-        """The results of a graph."""
+    def values(self, graph: Graph, at_once: bool = False) -> list[Native]:
+        """The results of a graph, which is compiled now if it is to be `at_once`."""
         arrays = graph.arrays
         form = graph.calls, tuple(map(self._home.dtype_of, arrays)), tuple(graph.results)
         key = form, () if self._makes_kernels else tuple(map(self._home.shape_of, arrays))
@@ -108,12 +108,14 @@ class Compiler:
         if len(graph.calls) == 1 or known.is_refused:
             return self._one_by_one(graph)
         started = time.perf_counter()
-        if known.seconds >= PATIENCE * self.compiling:
+        if at_once or known.seconds >= PATIENCE * self.compiling:
             try:
-                found = self._compiled(graph, known)
+                run = self.compiled(graph)
+                found = run(arrays)
             except Exception as error:  # noqa: BLE001 - the single calls raise what is wrong with them
                 known.is_refused = not registry.is_out_of_memory(error)
             else:
+                known.run = run
                 self.compiling += (time.perf_counter() - started - self.compiling) / 4
                 return found
             started = time.perf_counter()
@@ -127,17 +129,12 @@ class Compiler:
             known.has_run, known.seconds = True, _put(self._first, form, seconds)
         return found
 
-    def _compiled(self, graph: Graph, known: _Known) -> list[Native]:
-        """The results, by a function that is compiled now."""
+    def compiled(self, graph: Graph) -> Callable[[Sequence[Native]], list[Native]]:
+        """A function of the arrays that gives the results, compiled at its first call."""
         backend, is_one = self._backend, len(graph.results) == 1
         made = self._kernel(graph) if self._makes_kernels else self._function(graph)
         run = backend.hook("scoped")(made, backend.native_device)
-        known.run = (lambda given: [run(*given)]) if is_one else (lambda given: list(run(*given)))
-        try:
-            return known.run(graph.arrays)
-        except BaseException:
-            known.run = None
-            raise
+        return (lambda given: [run(*given)]) if is_one else (lambda given: list(run(*given)))
 
     def _kernel(self, graph: Graph) -> Callable[..., Any]:
         """A kernel that computes the results."""

@@ -15,7 +15,9 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -24,7 +26,7 @@ from anyarray._base import dtypes
 from anyarray._base.extension import speedups
 from anyarray._call import dispatch
 from anyarray._call.declaration import declarations
-from anyarray._choice import accounts, machine
+from anyarray._choice import accounts, choice, machine
 from anyarray._lazy.compiler import Graph, compiler_of
 from anyarray._memory import ownership, second_copies, views
 from anyarray._registry import registry
@@ -32,6 +34,8 @@ from anyarray._registry.home import POWERS, ArrayMustBeCast, Home, Native, zero
 
 fewest = machine.RECORDED
 """Elements of a result below which a call runs at once, as on NumPy."""
+_lengths: Final[ContextVar[list[int] | None]] = ContextVar("anyarray lengths", default=None)
+"""Inside `every_call` the numbers of calls in the graphs that have run."""
 Lazy: Final = accounts.LAZY
 _SCALARS: Final = frozenset({bool, int, float, complex})
 
@@ -183,7 +187,9 @@ def record(name: str, home: Home, *values: Any) -> Any:
             key.append(value)
         else:
             return None
-    if shape is None or math.prod(shape) < fewest or not recorder.may_wait(*natives):
+    if shape is None or not recorder.may_wait(*natives):
+        return None
+    if math.prod(shape) < fewest and _lengths.get() is None:
         return None
     form = recorder.form(name, values, operands, key)
     if form is None or dtypes.defaults() is not dtypes.STANDARD_DEFAULTS:
@@ -198,10 +204,12 @@ def record(name: str, home: Home, *values: Any) -> Any:
         except (ArrayMustBeCast, OverflowError):
             return None
     del operands[form.arity :], natives, one
-    if home.has_views and not _are_safe(values, operands):
+    memory = _memory_of(values, operands, home) if home.has_views else ()
+    if memory is None:
         return None
     nbytes = math.prod(shape) * form.itemsize
-    return speedups.lazy_call(home, form.function, tuple(operands), tuple(shape), form.dtype, nbytes, home.has_views)
+    its = memory if home.has_views else None
+    return speedups.lazy_call(home, form.function, tuple(operands), tuple(shape), form.dtype, nbytes, its)
 
 
 def record_inplace(name: str, home: Home, array: Any, other: Any) -> bool:
@@ -229,9 +237,12 @@ def compute(*targets: Any) -> None:
             return
         recorder = recorders[targets[0].home]
         assert recorder is not None
+        lengths = _lengths.get()
+        if lengths is not None:
+            lengths.append(len(graph.calls))
         with recorder.outside_traces():
             try:
-                values = recorder.compiler.values(graph)
+                values = recorder.compiler.values(graph, at_once=lengths is not None)
             except Exception as error:
                 if len(graph.nodes) == len(targets) or not registry.is_out_of_memory(error):
                     raise
@@ -241,27 +252,45 @@ def compute(*targets: Any) -> None:
         speedups.keep(graph.nodes, values)
 
 
-def _are_safe(values: tuple[Any, ...], operands: list[Any]) -> bool:
-    """Whether nobody outside may write to the memory that is read.
+@contextmanager
+def every_call() -> Generator[list[int]]:
+    """A context for `xp.jit`, in which calls of few elements are recorded, too, and compiled when they first run.
 
-    It is guarded then.
+    Gives the numbers of calls in the graphs that have run so far.
     """
+    lengths: list[int] = []
+    token = _lengths.set(lengths)
+    try:
+        with choice.fused():
+            yield lengths
+    finally:
+        _lengths.reset(token)
+
+
+def _memory_of(values: tuple[Any, ...], operands: list[Any], home: Home) -> tuple[Native, ...] | None:
+    """The native arrays that have the memory that is read, which is guarded.
+
+    None if somebody outside may write to it.
+    """
+    found: list[Native] = []
     for at, value in enumerate(values[: len(operands)]):
-        if not dispatch.is_array(value) or type(operands[at]) is Lazy or speedups.is_read(value):
+        if not dispatch.is_array(value) or type(operands[at]) is Lazy:
             continue
-        operands[at] = None  # it would count as a reference
-        if not _is_private(value):
-            return False
-        views.guard(value)
-        operands[at] = value._value
-    return True
+        if not speedups.is_read(value):
+            operands[at] = None  # it would count as a reference
+            if not _is_private(value):
+                return None
+            views.guard(value)
+            operands[at] = value._value
+        found += [operands[at], home.base_of(operands[at])]
+    return tuple(found)
 
 
 def _is_private(array: Any) -> bool:
     """Whether nobody outside can write to the memory of an Array."""
     view = views.view_of(array)
-    if view is not None and view.parent is not None:
-        return False
+    if view is not None and (view.parent is not None or _lengths.get() is not None):
+        return view.parent is None  # `jit` guards its arguments
     return ownership.is_sole_owner(array) and bool(array._home.backend.hook("is_own")(array._value))
 
 

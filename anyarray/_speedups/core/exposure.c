@@ -153,13 +153,16 @@ reads(const Lazy *recorded, PyObject *native, PyObject *owner)
     return found;
 }
 
-/* Whether a call on a library with views reads a native array. */
+/* Whether a call on another library with views reads the memory of a native array. */
 static int
 reads_guarded(const Lazy *lazy, PyObject *native)
 {
     int found = 0;
-    for (int i = 0; lazy->is_guarded && i < lazy->operand_count; i++) {
+    for (int i = 0; lazy->memory != NULL && i < lazy->operand_count; i++) {
         found |= array_of_operand(lazy->operands[i]) == native;
+    }
+    for (Py_ssize_t i = 0; lazy->memory != NULL && i < PyTuple_GET_SIZE(lazy->memory); i++) {
+        found |= PyTuple_GET_ITEM(lazy->memory, i) == native;
     }
     return found;
 }

@@ -28,7 +28,7 @@ leave_ring(Lazy *recorded)
         recorded->next->previous = recorded->previous;
         recorded->previous = recorded->next = NULL;
         recorded_count--;
-        guarded_count -= recorded->is_guarded;
+        guarded_count -= recorded->memory != NULL;
         recorded_bytes -= recorded->nbytes;
         recorded_reduction = recorded_reduction == recorded ? NULL : recorded_reduction;
     }
@@ -41,7 +41,7 @@ enter_ring(Lazy *recorded)
     recorded->next = &recorded_calls;
     recorded->previous->next = recorded->next->previous = recorded;
     recorded_count++;
-    guarded_count += recorded->is_guarded;
+    guarded_count += recorded->memory != NULL;
     recorded_bytes += recorded->nbytes;
 }
 
@@ -68,6 +68,7 @@ release_operands(Lazy *recorded)
     }
     Py_CLEAR(recorded->code);
     Py_CLEAR(recorded->globals);
+    Py_CLEAR(recorded->memory);
 }
 
 static void
@@ -91,6 +92,7 @@ lazy_traverse(PyObject *self, visitproc visit, void *arg)
         Py_VISIT(recorded->operands[i]);
     }
     Py_VISIT(recorded->globals);
+    Py_VISIT(recorded->memory);
     return 0;
 }
 

@@ -23,7 +23,7 @@ typedef struct lazy {
     npy_intp group;                   /* of a reduction: elements of its operand that become one, 0 of other calls; */
     int reduction;                    /* which one, as `Call` says */
     char is_decided;                  /* whether another backend may do it faster, or a call that leads to it */
-    char is_guarded;                  /* whether it reads memory that could be written, of another library than NumPy */
+    PyObject *memory;                 /* a tuple of what has the memory that it reads, of another library with views */
     int ndim, mark, at, readers;      /* the last three while a chain is run */
     npy_intp shape[MAX_AXES], size, nbytes; /* the last of the result, or of what is kept for it */
     struct lazy *previous, *next; /* those that are not computed */

@@ -276,11 +276,11 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
 PyObject *
 lazy_call(PyObject *Py_UNUSED(module), PyObject *args)
 {
-    PyObject *home, *function, *operands, *lengths, *dtype;
+    PyObject *home, *function, *operands, *lengths, *dtype, *memory;
     npy_intp shape[MAX_AXES], size = 1, nbytes;
-    int is_guarded, calls = 1;
-    if (!PyArg_ParseTuple(args, "OUO!O!Onp", &home, &function, &PyTuple_Type, &operands, &PyTuple_Type, &lengths, &dtype,
-                          &nbytes, &is_guarded)) {
+    int calls = 1;
+    if (!PyArg_ParseTuple(args, "OUO!O!OnO", &home, &function, &PyTuple_Type, &operands, &PyTuple_Type, &lengths, &dtype,
+                          &nbytes, &memory)) {
         return NULL;
     }
     Py_ssize_t count = PyTuple_GET_SIZE(operands), ndim = PyTuple_GET_SIZE(lengths);
@@ -310,7 +310,7 @@ lazy_call(PyObject *Py_UNUSED(module), PyObject *args)
     lazy->dtype = Py_NewRef(dtype);
     lazy->operand_count = (int)count;
     lazy->nbytes = nbytes;
-    lazy->is_guarded = (char)is_guarded;
+    lazy->memory = PyTuple_Check(memory) ? Py_NewRef(memory) : NULL;
     lazy->calls = calls > MOST_CALLS ? 1 : calls;
     for (Py_ssize_t i = 0; i < count; i++) {
         lazy->operands[i] = Py_NewRef(PyTuple_GET_ITEM(operands, i));

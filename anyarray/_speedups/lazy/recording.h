@@ -5,8 +5,9 @@
 
 #include "call.h"
 
-/* lazy_call(home, function, operands, shape, dtype, nbytes, is_guarded): a call that is recorded on another backend than
-NumPy. None for more operands or axes than one can have. */
+/* lazy_call(home, function, operands, shape, dtype, nbytes, memory): a call that is recorded on another backend than NumPy.
+None for more operands or axes than one can have. `memory` is a tuple of the native arrays that have what it reads, or None
+of a library without views. */
 PyObject *lazy_call(PyObject *module, PyObject *args);
 
 /* The Array that a call of an elementwise function of many elements gives, recorded: a new reference. NULL, perhaps with
