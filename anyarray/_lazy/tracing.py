@@ -58,11 +58,11 @@ class Tracing(Inner):
             operands = args[:1] if name == "astype" else args
             if not self.is_open or kwargs or not all(map(self.holds, operands)) or len(self._calls) == MOST:
                 self.refuse(name)
-            dtype = self._fusible(name, tuple([one.dtype for one in operands]), *args[len(operands) :])
             try:
                 shape = np.broadcast_shapes(*[one.shape for one in operands])
             except ValueError:
-                dtype = None
+                self.refuse(name)
+            dtype = self._fusible(name, tuple([one.dtype for one in operands]), *args[len(operands) :])
             # A kernel would compute a smaller result again for each element of a larger one.
             if dtype is None or any(one.name[0] == "v" and one.shape != shape for one in operands):
                 self.refuse(name)
