@@ -87,12 +87,6 @@ free_graph(Graph *graph)
     PyMem_RawFree(graph->arrays);
 }
 
-static int
-has_shape_of(const Lazy *one, const Lazy *other)
-{
-    return one->ndim == other->ndim && PyArray_CompareLists(one->shape, other->shape, one->ndim);
-}
-
 /* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
 shape: NULL if there is none. */
 static Lazy *
@@ -111,7 +105,7 @@ find_other_shape(Lazy *call, const Lazy *target)
         if (target->group && call == target) {
             target = other; /* whose shape the chain has */
         }
-        else if (other->group || !has_shape_of(other, target)) {
+        else if (other->group || !has_shape_of(operand, (PyObject *)target)) {
             return other;
         }
         Lazy *found = find_other_shape(other, target);
@@ -195,7 +189,7 @@ tell_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origi
     for (int c = 0; c < graph->call_count; c++) {
         Lazy *call = graph->calls[c];
         PyObject *function = call->loop == NULL ? call->function : call->loop->told == NULL ? constants.astype : call->loop->ours;
-        PyObject *operands = PyTuple_New(call->operand_count), *name = NULL;
+        PyObject *operands = PyTuple_New(call->operand_count);
         for (int i = 0; operands != NULL && i < call->operand_count; i++) {
             PyObject *operand = name_of_operand(graph, call, i, names, calls, origins);
             if (operand == NULL) {
@@ -204,10 +198,8 @@ tell_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origi
             }
             PyTuple_SET_ITEM(operands, i, operand);
         }
-        if (operands != NULL) {
-            PyObject *dtype = PyObject_GetAttr((PyObject *)call, constants.dtype);
-            name = tell_call(calls, origins, call, function, operands, dtype);
-        }
+        PyObject *dtype = PyObject_GetAttr((PyObject *)call, constants.dtype);
+        PyObject *name = tell_call(calls, origins, call, function, operands, dtype);
         int is_told = name != NULL && PyList_Append(names, name) == 0;
         Py_XDECREF(name);
         if (!is_told) {

@@ -119,18 +119,6 @@ lazy_get_dtype(PyObject *self, void *Py_UNUSED(closure))
 }
 
 static PyObject *
-lazy_get_ndim(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromLong(((Lazy *)self)->ndim);
-}
-
-static PyObject *
-lazy_get_size(PyObject *self, void *Py_UNUSED(closure))
-{
-    return PyLong_FromSsize_t(((Lazy *)self)->size);
-}
-
-static PyObject *
 lazy_get_is_computed(PyObject *self, void *Py_UNUSED(closure))
 {
     return PyBool_FromLong(((Lazy *)self)->value != NULL);
@@ -143,13 +131,18 @@ lazy_get_value(PyObject *self, void *Py_UNUSED(closure))
     return Py_NewRef(value == NULL ? Py_None : value);
 }
 
-static PyObject *
-lazy_get_where(PyObject *self, void *Py_UNUSED(closure))
+PyObject *
+where_of(const Lazy *lazy)
 {
-    Lazy *lazy = (Lazy *)self;
     PyCodeObject *code = (PyCodeObject *)lazy->code;
     return code == NULL ? Py_NewRef(Py_None)
                         : Py_BuildValue("Oi", code->co_filename, PyCode_Addr2Line(code, lazy->instruction));
+}
+
+static PyObject *
+lazy_get_where(PyObject *self, void *Py_UNUSED(closure))
+{
+    return where_of((Lazy *)self);
 }
 
 static Py_ssize_t
@@ -165,8 +158,6 @@ lazy_length(PyObject *self)
 static PyGetSetDef lazy_getset[] = {
     {"shape", lazy_get_shape, NULL, NULL, NULL},
     {"dtype", lazy_get_dtype, NULL, NULL, NULL},
-    {"ndim", lazy_get_ndim, NULL, NULL, NULL},
-    {"size", lazy_get_size, NULL, NULL, NULL},
     {"is_computed", lazy_get_is_computed, NULL, NULL, NULL},
     {"value", lazy_get_value, NULL, NULL, NULL},
     {"where", lazy_get_where, NULL, NULL, NULL},
@@ -176,6 +167,8 @@ static PyGetSetDef lazy_getset[] = {
 static PyMemberDef lazy_members[] = {
     {"is_decided", T_BOOL, offsetof(Lazy, is_decided), 0, NULL},
     {"home", T_OBJECT, offsetof(Lazy, home), READONLY, NULL},
+    {"ndim", T_INT, offsetof(Lazy, ndim), READONLY, NULL},
+    {"size", T_PYSSIZET, offsetof(Lazy, size), READONLY, NULL},
     {"group", T_PYSSIZET, offsetof(Lazy, group), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };

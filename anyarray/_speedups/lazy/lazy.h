@@ -46,6 +46,9 @@ void leave_ring(Lazy *recorded);
 /* Gives up what the call reads. */
 void release_operands(Lazy *recorded);
 
+/* The file and the line where a call was made, or None. */
+PyObject *where_of(const Lazy *lazy);
+
 /* A call that is not in the ring yet, and reads nothing: a new reference, or NULL with an exception. */
 Lazy *new_lazy(int ndim, const npy_intp *shape, npy_intp size);
 
@@ -79,6 +82,13 @@ static inline npy_intp
 size_of_operand(PyObject *operand)
 {
     return is_lazy(operand) ? ((Lazy *)operand)->size : PyArray_SIZE((PyArrayObject *)operand);
+}
+
+static inline int
+has_shape_of(PyObject *operand, PyObject *other)
+{
+    int ndim = ndim_of_operand(operand);
+    return ndim == ndim_of_operand(other) && PyArray_CompareLists(shape_of_operand(operand), shape_of_operand(other), ndim);
 }
 
 /* The native array of an operand: borrowed; NULL if it is a recorded call that is not computed. */

@@ -424,13 +424,6 @@ run_at_once(void)
     return NULL;
 }
 
-static int
-has_shape_of(PyObject *operand, PyObject *other)
-{
-    int ndim = ndim_of_operand(operand);
-    return ndim == ndim_of_operand(other) && PyArray_CompareLists(shape_of_operand(operand), shape_of_operand(other), ndim);
-}
-
 /* The recorded call of a function: a new reference. NULL, perhaps with an exception, if it is to be run. */
 static PyObject *
 recorded_of(Call *call, PyObject *const *values)
@@ -549,9 +542,8 @@ record_call(Call *call, PyObject *const *values)
 static int
 is_like(const Lazy *recorded, PyObject *operand)
 {
-    return recorded->value == NULL && recorded->ndim == ndim_of_operand(operand)
-           && typenum_of_operand((PyObject *)recorded) == typenum_of_operand(operand)
-           && PyArray_CompareLists(recorded->shape, shape_of_operand(operand), recorded->ndim);
+    return recorded->value == NULL && has_shape_of((PyObject *)recorded, operand)
+           && typenum_of_operand((PyObject *)recorded) == typenum_of_operand(operand);
 }
 
 /* Whether the elements of a row follow each other, as they do in a new array: other loops may give another last bit. */
