@@ -190,8 +190,8 @@ class Shared(Program):
 
 
 @pytest.fixture
-def put_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Calls of two elements are recorded, or put off."""
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Calls of two elements are recorded."""
     monkeypatch.setattr(recording, "fewest", 2)
     before = speedups.record_from(2) if speedups is not None else 0
     yield
@@ -199,7 +199,7 @@ def put_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         speedups.record_from(before)
 
 
-@pytest.mark.usefixtures("put_off")
+@pytest.mark.usefixtures("recorded")
 def test_random_programs_that_hand_memory_out_give_numpys_values(backend: xp.Backend) -> None:
     for seed in programs(1000, 20, backend):
         program = Shared(seed, backend)
