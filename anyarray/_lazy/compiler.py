@@ -45,7 +45,8 @@ class Graph(NamedTuple):
 
         Those that were computed already are not in it.
         """
-        return cls(*speedups.graph(targets))
+        calls, *more = speedups.graph(targets)
+        return cls(tuple(calls), *more)
 
     def steps(self, dtypes: Sequence[Any]) -> tuple[Step, ...]:
         """The calls as the hook `fused` takes them.

@@ -223,11 +223,10 @@ tell_graph(const Graph *graph, const char *kept)
         is_done = !kept[c] || (PyList_Append(nodes, (PyObject *)graph->calls[c]) == 0
                                && PyList_Append(results, PyList_GET_ITEM(names, c)) == 0);
     }
-    PyObject *calls_of = is_done ? PyList_AsTuple(calls) : NULL, *results_of = is_done ? PyList_AsTuple(results) : NULL;
-    if (calls_of != NULL && results_of != NULL) {
-        told = PyTuple_Pack(5, calls_of, arrays, results_of, nodes, origins);
+    if (is_done) {
+        told = PyTuple_Pack(5, calls, arrays, results, nodes, origins);
     }
-    PyObject *const made[] = {names, calls, origins, nodes, results, arrays, calls_of, results_of};
+    PyObject *const made[] = {names, calls, origins, nodes, results, arrays};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         Py_XDECREF(made[i]);
     }
