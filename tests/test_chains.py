@@ -23,9 +23,10 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray._base.extension import speedups
-from anyarray._call import chains, dispatch
+from anyarray._call import dispatch
 from anyarray._choice import accounts, choice, cost, learning, machine
 from anyarray._choice.law import Law
+from anyarray._lazy import loops
 
 pytestmark = pytest.mark.skipif(speedups is None, reason="chains are compiled")
 
@@ -54,7 +55,7 @@ def of_values() -> Any:
 
 def is_recorded(x: Any) -> bool:
     """Whether the values of an Array are not computed yet."""
-    return type(x._value).__name__ == "Recorded" and not x._value.is_computed
+    return type(x._value).__name__ == "Lazy" and not x._value.is_computed
 
 
 def test_a_chain_is_computed_when_a_value_is_read() -> None:
@@ -114,7 +115,7 @@ def test_a_chosen_backend_computes_at_once_unless_it_is_fused() -> None:
 @pytest.mark.parametrize(("setting", "expected"), [("off", "False"), ("", "True")])
 def test_the_environment_turns_chains_off(setting: str, expected: str) -> None:
     code = (
-        "import anyarray as xp; y = xp.ones(100_000) + 1; print(type(y._value).__name__ == 'Recorded'); "
+        "import anyarray as xp; y = xp.ones(100_000) + 1; print(type(y._value).__name__ == 'Lazy'); "
         "assert float(y[0]) == 2"
     )
     environment = os.environ | {"ANYARRAY_FUSE": setting, "ANYARRAY_PROFILE": "off", "ANYARRAY_BACKEND": "auto"}
@@ -334,7 +335,7 @@ def test_a_reduction_that_ends_a_chain_has_numpys_bits(reduction: str, shape: tu
         expected = getattr(np, reduction)(np.logical_xor(a, b) if dtype == "bool" else a * b + a, **options)
         if reduction != "count_nonzero" or dtype == "bool":
             is_float = dtype in ("float64", "float32")
-            assert is_recorded(found) or (reduction == "mean" and not is_float) or not chains.SUMS_ARE_IN_PAIRS
+            assert is_recorded(found) or (reduction == "mean" and not is_float) or not loops.SUMS_ARE_IN_PAIRS
         assert found.shape == np.shape(expected)
         assert np.array_equal(np.asarray(found), expected)
         assert np.asarray(found).dtype == np.asarray(expected).dtype or reduction == "count_nonzero"
@@ -350,7 +351,7 @@ def test_a_sum_of_rows_of_any_length_has_numpys_bits(dtype: str) -> None:
             a[random.random(a.shape) < part] = special
         a[::7] = -0.0
         found = xp.sum(xp.asarray(a) * 1, axis=1)
-        assert is_recorded(found) or not chains.SUMS_ARE_IN_PAIRS
+        assert is_recorded(found) or not loops.SUMS_ARE_IN_PAIRS
         assert are_same(np.asarray(found), np.sum(a, axis=1))
 
 
@@ -382,7 +383,7 @@ def test_a_later_write_does_not_reach_a_reduction() -> None:
     assert float(total) == float((VALUES * 2).sum())
 
 
-@pytest.mark.skipif(not chains.SUMS_ARE_IN_PAIRS, reason="before NumPy 2.3 sums of floats are not recorded")
+@pytest.mark.skipif(not loops.SUMS_ARE_IN_PAIRS, reason="before NumPy 2.3 sums of floats are not recorded")
 def test_a_reduction_warns_where_it_was_called() -> None:
     x = xp.full(MANY, 1e308)
     total = xp.sum(x * 1)
@@ -714,7 +715,7 @@ def test_ctrl_c_while_a_chain_is_noted_comes_later(monkeypatch: pytest.MonkeyPat
     def interrupted(*_: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(chains.automatic, "of_chain", interrupted)
+    monkeypatch.setattr(loops.automatic, "of_chain", interrupted)
     y = xp.exp(of_values()) + 1
 
     def read() -> None:

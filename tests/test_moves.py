@@ -12,9 +12,9 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray._base.extension import speedups
-from anyarray._call import moves
 from anyarray._choice import cost, learning, machine, rule
 from anyarray._choice.law import Law
+from anyarray._lazy import moves
 
 pytestmark = pytest.mark.skipif(speedups is None, reason="chains are compiled")
 

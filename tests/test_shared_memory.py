@@ -17,7 +17,7 @@ from test_views import Names, Program, Statement, programs, snapshot
 
 import anyarray as xp
 from anyarray._base.extension import speedups
-from anyarray._call import postponing
+from anyarray._lazy import recording
 
 Calls = dict[str, Callable[..., Any]]
 
@@ -190,16 +190,16 @@ class Shared(Program):
 
 
 @pytest.fixture
-def put_off(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Calls of two elements are recorded, or put off."""
-    monkeypatch.setattr(postponing.state, "fewest", 2)
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Calls of two elements are recorded."""
+    monkeypatch.setattr(recording, "fewest", 2)
     before = speedups.record_from(2) if speedups is not None else 0
     yield
     if speedups is not None:
         speedups.record_from(before)
 
 
-@pytest.mark.usefixtures("put_off")
+@pytest.mark.usefixtures("recorded")
 def test_random_programs_that_hand_memory_out_give_numpys_values(backend: xp.Backend) -> None:
     for seed in programs(1000, 20, backend):
         program = Shared(seed, backend)

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 from anyarray._base import callers, dtypes, processor
 from anyarray._base.extension import speedups
 from anyarray._call import body as _body
-from anyarray._call import by_position, chains, moves, postponing
+from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import accounts, choice, machine
 from anyarray._memory import alignment, second_copies, views
@@ -27,19 +27,24 @@ _SHARED: Final = ("fill", "fill_like", "transpose")
 """Fast paths of several functions, told apart by the first letters of their names."""
 
 
-def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> None:
+_REDUCTIONS: Final = {
+    "all": "SELECTS", "any": "SELECTS", "count_nonzero": "ADDS", "max": "SELECTS", "mean": "AVERAGES", "min": "SELECTS",
+    "sum": "ADDS",
+}  # fmt: skip
+"""Reductions that may be recorded: whether they give one of the elements, their sum or their mean."""
+
+
+def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any], lazy: dict[str, Any]) -> None:
     """Pass the C code the objects of the package that it reads, once.
 
-    `_speedups/core/config.h` lists them. From higher layers come the class Array, our functions by NumPy's ufunc, and
-    classes of what may be their operands.
+    `_speedups/core/config.h` lists them. From higher layers come the class Array, our functions by NumPy's ufunc,
+    classes of what may be their operands, and what records and runs calls.
     """
     if speedups is None:
         return
-    postponing.register(array)
     speedups.configure(
         array_type=array, home_type=home.Home, backend_type=registry.Backend, choice_type=choice.Choice,
         limit_type=machine.Limit, dtype_type=dtypes.DType, reordered_type=views.Reordered,
-        postponed_type=postponing.Postponed,
         choice_variable=choice.context_variable, by_cost=choice.BY_COST,
         numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
         second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
@@ -47,11 +52,8 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any]) -> 
         unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, accounts=accounts.by_memory,
         read_only_view=views.READ_ONLY, keep_order=views.keep_order, skipped_files=callers.SKIPPED_FILES,
-        loop_of=chains.loop_of, warned_errors=chains.warned_errors, warn=chains.warn, ran=chains.ran,
-        moved=moves.moved, put_off=postponing.put_off, put_off_inplace=postponing.put_off_inplace,
-        value_of=postponing.value_of, compute_readers=postponing.compute_readers, leaves=postponing.leaves,
-        error_variable=chains.ERROR_VARIABLE, threads=processor.threads(),
-        large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST,
+        threads=processor.threads(),
+        large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST, **lazy,
     )  # fmt: skip
     speedups.record_from(machine.RECORDED)
 
@@ -98,7 +100,7 @@ def compiled_call(
         gives_views=declaration.gives_views,
         is_read_only=declaration.name in views.READ_ONLY_VIEWS,
         is_elementwise=declaration.batch == "elementwise",
-        reduction=chains.reduction_of(declaration.name),
+        reduction=getattr(speedups, _REDUCTIONS.get(declaration.name, ""), 0),
         slow=slow,
         kept_calls=machine.kept_calls(declaration.name),
         axis_at=-1 if declaration.axis_at is None else written.index(declaration.parameters[declaration.axis_at]),

@@ -186,14 +186,15 @@ def _decided(result: Any) -> Any:
 
     If the call is recorded, it is said there: the chain may yet run elsewhere as a whole.
     """
-    if is_array(result) and type(result._value) is accounts.RECORDED:
+    if is_array(result) and type(result._value) is accounts.LAZY:
         result._value.is_decided = True
     return result
 
 
 def _is_to_run_later(array: Array) -> bool:
     """Whether the call that gives an Array is recorded, to run with others."""
-    return type(array._value) is accounts.RECORDED and not array._value.is_computed
+    is_numpys = array._home is body_globals["NUMPY"]
+    return is_numpys and type(array._value) is accounts.LAZY and not array._value.is_computed
 
 
 def _timed(declaration: Declaration, prepared: Sequence[Any], home: Home) -> tuple[Any, float]:

@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple
 from anyarray._base import extension
 from anyarray._choice.cost import NUMPY
 
-RECORDED: Final = getattr(extension.speedups, "Recorded", None)
-"""The class of what an Array has whose call is recorded, and which has no memory yet."""
+LAZY: Final = getattr(extension.speedups, "Lazy", None)
+"""The class of recorded calls. An Array has one in place of its native array until its value is needed."""
 
 Seconds = dict[str, float]
 """Seconds that were missed by not running on a backend, by its name."""
@@ -58,7 +58,7 @@ A view is made on the fast path, which has no time to pass an account on.
 def account_of(array: Any) -> Account | None:
     """The account of an Array, or of the Array whose memory it shares."""
     found: Account | None = getattr(array, "_account", None)
-    is_in_memory = array._home.backend.library == NUMPY and type(array._value) is not RECORDED
+    is_in_memory = array._home.backend.library == NUMPY and type(array._value) is not LAZY
     if found is None and by_memory and is_in_memory:
         memory = _memory_of(array._value)
         entry = by_memory.get(id(memory))
@@ -75,7 +75,7 @@ def _memory_of(native: Any) -> Any:
 def set_account(array: Any, account: Account) -> None:
     """Set the account of an Array, which views of its memory inherit."""
     array._account = account
-    if array._home.backend.library == NUMPY and type(array._value) is not RECORDED:
+    if array._home.backend.library == NUMPY and type(array._value) is not LAZY:
         memory = _memory_of(array._value)
         key = id(memory)
         known = by_memory.get(key)

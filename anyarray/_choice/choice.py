@@ -468,7 +468,7 @@ def fused() -> AbstractContextManager[None]:
     floating-point errors come when a call runs, and name the line where it was made. It is the same as one call after
     the other where NumPy is to raise such errors, in a trace and without the compiled calls.
 
-    On other backends the calls are put off, too, and run as one compiled function once they have recurred often enough
+    On other backends the calls are recorded, too, and run as one compiled function once they have recurred often enough
     to be worth compiling. Values are those of single calls to rounding.
 
     >>> import anyarray as xp

@@ -278,7 +278,7 @@ compiled: Final[set[Any]] = set()
 """The calls that ran on a backend before: (its name, `Prediction.key`)."""
 MOST_COMPILED: Final = 1 << 16
 chain_factors: Final[dict[Any, float]] = {}
-"""What the predicted time of a chain is multiplied by on a backend: of its name and a `whole_chains.Chain`."""
+"""What the predicted time of a chain is multiplied by on a backend: of its name and a `whole_chains.Workload`."""
 unable: Final[set[tuple[str, str]]] = set()
 """Backends and functions that they turned out to lack."""
 

@@ -24,8 +24,8 @@ from anyarray._choice.rule import Offer, Stay, cheapest
 from anyarray._registry import registry
 
 
-class Chain(NamedTuple):
-    """What a chain is, as far as its time depends on it."""
+class Workload(NamedTuple):
+    """What the time of recorded calls depends on that run together."""
 
     calls: tuple[tuple[str, DType], ...]
     """Names of functions, each with the dtype that it reads."""
@@ -40,22 +40,22 @@ class Chain(NamedTuple):
         return [machine.prediction_of(name, ((self.elements,),), (dtype,), None) for name, dtype in self.calls]
 
 
-def decide(chain: Chain, candidates: tuple[str, ...] | None = None) -> Decision:
+def decide(work: Workload, candidates: tuple[str, ...] | None = None) -> Decision:
     """Where a chain runs whose arrays are in NumPy, and why."""
-    known, predictions = state.model, chain.predictions()
-    decision = of_chain([name for name, _ in chain.calls], chain.elements, predictions)
+    known, predictions = state.model, work.predictions()
+    decision = of_chain([name for name, _ in work.calls], work.elements, predictions)
     if known is None or NUMPY not in decision.alone or not _is_seen(predictions):
         return decision
-    stay, alike = Stay(NUMPY, decision.alone[NUMPY], 0.0), machine.missed_by(chain)
+    stay, alike = Stay(NUMPY, decision.alone[NUMPY], 0.0), machine.missed_by(work)
     offers = [
-        _offer(chain, name, working, predictions, known, alike.get(name, 0.0))
+        _offer(work, name, working, predictions, known, alike.get(name, 0.0))
         for name, working in decision.alone.items()
         if name != NUMPY
         and (candidates is None or name in candidates)
-        and machine.chain_factors.get((name, chain)) != math.inf
-        and not any((name, function) in machine.unable for function, _ in chain.calls)
+        and machine.chain_factors.get((name, work)) != math.inf
+        and not any((name, function) in machine.unable for function, _ in work.calls)
     ]
-    found = cheapest(stay, offers, decision.predicted, lambda name: _has_room(name, chain))
+    found = cheapest(stay, offers, decision.predicted, lambda name: _has_room(name, work))
     if found is not None:
         decision.home = registry.backend_of_name(found[0].name).free
         decision.reason = f"moves from {NUMPY}: the calls together pay for it"
@@ -73,43 +73,43 @@ def _is_seen(predictions: list[Prediction]) -> bool:
 
 
 def _offer(
-    chain: Chain, name: str, working: float, predictions: list[Prediction], known: cost.Model, alike: float
+    work: Workload, name: str, working: float, predictions: list[Prediction], known: cost.Model, alike: float
 ) -> Offer:
-    factor = machine.chain_factors.get((name, chain), 1.0)
-    arriving = sum([known.bringing(NUMPY, name, nbytes) for nbytes in chain.read]) + known.backends[name].entering
-    returning = sum([known.bringing(name, NUMPY, nbytes) for nbytes in chain.kept]) + known.backends[NUMPY].entering
+    factor = machine.chain_factors.get((name, work), 1.0)
+    arriving = sum([known.bringing(NUMPY, name, nbytes) for nbytes in work.read]) + known.backends[name].entering
+    returning = sum([known.bringing(name, NUMPY, nbytes) for nbytes in work.kept]) + known.backends[NUMPY].entering
     first = {one.key: prices.first(name, one.call, one, known) for one in predictions if one.call is not None}
     once = prices.importing(name, known) + sum(first.values())
     # What is needed comes back in any case, so the margin for error is for that, too.
     return Offer(name, factor * working, factor * (arriving + returning), 0.0, once, 0.0, 0.0, alike)
 
 
-def _has_room(name: str, chain: Chain) -> bool:
-    needed = sum(chain.read) + sum(chain.kept)
+def _has_room(name: str, work: Workload) -> bool:
+    needed = sum(work.read) + sum(work.kept)
     has_room = prices.has_room(name, needed if needed >= prices.ASKED else 0.0)
-    return has_room and prices.has_dtypes(name, [dtype for _, dtype in chain.calls])
+    return has_room and prices.has_dtypes(name, [dtype for _, dtype in work.calls])
 
 
-def seconds_of(chain: Chain, name: str) -> float:
+def seconds_of(work: Workload, name: str) -> float:
     """What a chain is predicted to take on a backend.
 
     Without what was learned of it, and what is paid once.
     """
-    known, predictions = state.model, chain.predictions()
+    known, predictions = state.model, work.predictions()
     if known is None:
         return 0.0
     working = sum([one.seconds.get(name, 0.0) for one in predictions])
-    offer = _offer(chain, name, working, predictions, known, 0.0)
-    factor: float = machine.chain_factors.get((name, chain), 1.0)
+    offer = _offer(work, name, working, predictions, known, 0.0)
+    factor: float = machine.chain_factors.get((name, work), 1.0)
     return (offer.working + offer.arriving) / factor
 
 
-def is_tried(chain: Chain, name: str) -> bool:
+def is_tried(work: Workload, name: str) -> bool:
     """Whether nothing is to be timed before it moves to a backend."""
-    return not learning.is_on() or (name, chain) in machine.chain_factors
+    return not learning.is_on() or (name, work) in machine.chain_factors
 
 
-def note(chain: Chain, name: str, ratio: float) -> None:
+def note(work: Workload, name: str, ratio: float) -> None:
     """Correct what a chain takes on a backend by a measured time.
 
     That is given by its ratio to what was predicted. The first is believed, and a quarter of others, as they may be
@@ -117,17 +117,17 @@ def note(chain: Chain, name: str, ratio: float) -> None:
     """
     known: dict[Any, float] = machine.chain_factors
     if learning.is_on():
-        before = known.get((name, chain), ratio)
+        before = known.get((name, work), ratio)
         if len(known) >= machine.MOST_MISSED:
             known.clear()
-        known[name, chain] = before + (ratio - before) / 4
+        known[name, work] = before + (ratio - before) / 4
 
 
-def ran(chain: Chain, name: str) -> None:
+def ran(work: Workload, name: str) -> None:
     """Note that a chain ran on a backend, which has compiled its calls."""
-    machine.compiled.update([(name, one.key) for one in chain.predictions()])
+    machine.compiled.update([(name, one.key) for one in work.predictions()])
 
 
-def give_up(chain: Chain, name: str) -> None:
+def give_up(work: Workload, name: str) -> None:
     """Exclude a backend on which a chain failed from running it."""
-    machine.chain_factors[name, chain] = math.inf
+    machine.chain_factors[name, work] = math.inf

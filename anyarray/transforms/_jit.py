@@ -16,13 +16,14 @@ from anyarray._base import dtypes, errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call import watching
-from anyarray._call.deferring import Deferred, Deferring
 from anyarray._call.placement import native_on
 from anyarray._call.wrapping import SCALARS, wrap, wrap_apart
 from anyarray._choice import choice as _choice
 from anyarray._choice.automatic import Decision
 from anyarray._choice.choice import Choice
 from anyarray._choice.whole_functions import WholeFunction
+from anyarray._lazy import recording
+from anyarray._lazy.tracing import Tracing
 from anyarray._memory import devices
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
@@ -166,19 +167,21 @@ class _Compiled:
         return nested.unflatten(structure, wrapped_on([found] if structure is LEAF else found, home))
 
 
-Kernels: TypeAlias = "dict[Any, tuple[Callable[..., Native], Sequence[Any]]]"
-"""Kernels by dtypes and shapes of the Arrays of a call, with their arguments: positions of these, or constants."""
+class _Traced(NamedTuple):
+    """A function of elementwise calls as one kernel."""
+
+    structure: Structure
+    """That of the result."""
+    run: Callable[..., list[Native]]
+    """The Arrays in it, of those in the arguments."""
+
+
+Kernels: TypeAlias = "dict[Any, _Traced | None]"
+"""Kernels by dtypes and shapes of the Arrays of a call; None if the call has none."""
 
 
 def _signature(natives: Sequence[Native]) -> tuple[Any, ...]:
     return tuple([(x.dtype, x.shape) for x in natives])
-
-
-def _positioned(
-    given: Sequence[Deferred], kernel: Callable[..., Native], operands: Sequence[Deferred]
-) -> tuple[Callable[..., Native], Sequence[Any]]:
-    positions = {id(one): position for position, one in enumerate(given)}
-    return kernel, [positions.get(id(one), one.value) for one in operands]
 
 
 def _run_of(kernels: Kernels) -> Callable[..., Native]:
@@ -188,11 +191,10 @@ def _run_of(kernels: Kernels) -> Callable[..., Native]:
     """
 
     def run(*natives: Native) -> Native:
-        found = kernels.get(tuple([(x.dtype, x.shape) for x in natives]))
-        if found is None:
+        found = kernels.get(_signature(natives))
+        if found is None or found.structure is not LEAF:
             raise _Varies
-        kernel, arguments = found
-        return devices.tried("jit", kernel, *[natives[x] if type(x) is int else x for x in arguments])
+        return devices.tried("jit", found.run, *natives)[0]
 
     return run
 
@@ -247,7 +249,9 @@ class _Jit:
         self._refusals: dict[Callable[..., Native], type[Exception]] = {}
         """The exception by which a function of `_fast` that checks its arguments itself asks for the slow path."""
         self._kernels: dict[Any, Kernels] = {}
-        """Kernels that compute all of a call, by home, structure and default dtypes."""
+        """Kernels that compute all of a call, or None, by home, structure and default dtypes."""
+        self._has_parts = False
+        """Whether several calls of it were computed together, though not all."""
         self._bare: dict[Home, Choice] = {}
         """Homes of backends that compile nothing, with the choice to set while the function runs there."""
         self._resting: dict[Any, WholeFunction] = {}
@@ -373,7 +377,7 @@ class _Jit:
         natives = [native_on(one, home, "jit") for one in arrays]
         if home.depth or not home.backend.has_hook("jit"):  # what is in a batch is no native array
             if not home.depth and home.backend.has_hook("fused") and home not in self._bare:
-                return self._call_fused(home, args, kwargs, structure, arrays, natives)
+                return self._call_fused(home, args, kwargs, structure, natives)
             self._note_bare(home, [*args, *kwargs.values()])
             return run_on(self._function, home, structure, natives)
         defaults = dtypes.defaults()
@@ -404,7 +408,6 @@ class _Jit:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         structure: Structure,
-        arrays: Sequence[Array],
         natives: Sequence[Native],
     ) -> Any:
         """The result, elementwise calls computed together if that can be.
@@ -412,37 +415,58 @@ class _Jit:
         For a backend that has kernels of several calls, and compiles nothing else.
         """
         key = (home, structure, *dtypes.defaults().values())
-        kernels = self._kernels.get(key) if _is_hashable(structure) else None
-        if kernels is not None and _signature(natives) in kernels:
-            return wrap(_run_of(kernels)(*natives), home)
-        guarded = [wrap_apart(x, home) for x in natives]  # no write reaches what is still to be read
-        inside = Deferring(home)
-        given = [inside.given(one._native) for one in guarded]
-        results: list[Array] = []
-        try:
-            with inside.open():
-                result = nested.flatten(run_on(self._function, inside, structure, given), results, _array_itself)
-                values = iter(inside.values_of([one._native for one in results if one._home is inside]))
-            failed = inside.is_refused
-        except Exception:  # noqa: BLE001 - the function itself raises it again, unless the home inside is to blame
-            failed, result, values = True, None, iter(())
-        if failed:
-            whole = run_on(self._function, home, structure, natives)
-            self._note_bare(home, [*args, *kwargs.values()])
-            return whole
-        if not inside.has_fused:
-            self._note_bare(home, [*args, *kwargs.values()])
-        if inside.program is not None and result is LEAF and _is_hashable(structure):
-            kernels = self._kernels.setdefault(key, {})
+        kernels = self._kernels.setdefault(key, {}) if _is_hashable(structure) else {}
+        signature = _signature(natives)
+        if signature not in kernels:
             if len(kernels) >= MOST_KNOWN:
                 kernels.clear()
-            kernels[_signature(natives)] = _positioned(given, *inside.program)
-            is_common = not kwargs and dtypes.defaults() is USUAL and all(type(a) is Array for a in args)
-            if is_common and home not in self._fast and all(a._home is home for a in arrays):
-                run = self._fast[home] = _run_of(kernels)
-                self._refusals[run] = _Varies
-        found = [wrap_apart(next(values), home) if one._home is inside else one for one in results]
-        return nested.unflatten(result, iter(found))
+            kernels[signature] = self._traced(home, structure, natives)
+        traced = kernels[signature]
+        try:
+            found = None if traced is None else devices.tried("jit", traced.run, *natives)
+        except Exception as error:
+            if registry.is_out_of_memory(error):
+                raise
+            found = kernels[signature] = None  # the library cannot make the kernel
+        if traced is None or found is None:
+            return self._call_in_parts(home, args, kwargs, structure, natives)
+        is_common = traced.structure is LEAF and not kwargs and dtypes.defaults() is USUAL
+        if is_common and home not in self._fast and all(type(a) is Array and a._home is home for a in args):
+            run = self._fast[home] = _run_of(kernels)
+            self._refusals[run] = _Varies
+        return nested.unflatten(traced.structure, wrapped_on(found, home))
+
+    def _traced(self, home: Home, structure: Structure, natives: Sequence[Native]) -> _Traced | None:
+        """The function as one kernel; None if it is not one."""
+        inside, results = Tracing(home), list[Array]()
+        given = [inside.given(x) for x in natives]
+        try:
+            with inside.open():
+                found = nested.flatten(run_on(self._function, inside, structure, given), results, _array_itself)
+            if inside.is_refused or any(one._home is not inside for one in results):
+                return None
+            run = inside.kernel([one._native for one in results], len(given))
+            if run is None:
+                return None
+        except Exception:  # noqa: BLE001 - the function itself raises it again, unless the home inside is to blame
+            return None
+        return _Traced(found, run)
+
+    def _call_in_parts(
+        self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any], structure: Structure, natives: Sequence[Native]
+    ) -> Any:
+        """The result of the function, whose calls are recorded, and computed together where none needs a value."""
+        results: list[Array] = []
+        with recording.every_call() as lengths:
+            whole = run_on(self._function, home, structure, natives)
+            nested.flatten(whole, results, _array_itself)
+            lazy = [one._value for one in results if one._home is home and type(one._value) is recording.Lazy]
+            for shape in {one.shape for one in lazy}:
+                recording.compute(*[one for one in lazy if one.shape == shape])
+        self._has_parts |= max(lengths, default=1) > 1
+        if not self._has_parts:
+            self._note_bare(home, [*args, *kwargs.values()])
+        return whole
 
     def _timed_on(
         self,

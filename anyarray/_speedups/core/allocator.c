@@ -117,8 +117,8 @@ static inline int
 is_large(PyObject *value)
 {
     PyObject *native = is_array(value) ? get_slot(value, config.native_offset) : NULL;
-    if (native != NULL && Py_TYPE(native) == &RecordedType) {
-        return ((Recorded *)native)->size >= LARGE;
+    if (native != NULL && Py_TYPE(native) == &LazyType) {
+        return ((Lazy *)native)->size >= LARGE;
     }
     return native != NULL && PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= LARGE;
 }
@@ -129,7 +129,7 @@ may_allocate(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
     if (call->fast_path == fast_getitem) {
         PyObject *key = nargs != 2 ? NULL : is_array(args[1]) ? get_slot(args[1], config.native_offset) : args[1];
-        return key != NULL && (PyArray_Check(key) || PyList_Check(key) || Py_TYPE(key) == &RecordedType);
+        return key != NULL && (PyArray_Check(key) || PyList_Check(key) || Py_TYPE(key) == &LazyType);
     }
     return !call->gives_views && call->fast_path != fast_setitem && call->fast_path != fast_iter
            && call->fast_path != fast_transpose && call->fast_path != fast_reshape && call->fast_path != fast_ravel

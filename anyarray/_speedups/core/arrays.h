@@ -5,7 +5,7 @@
 
 #include "call.h"
 #include "config.h"
-#include "recorded.h"
+#include "lazy.h"
 #include "scalars.h"
 
 static inline int
@@ -14,17 +14,15 @@ is_array(PyObject *value)
     return Py_TYPE(value) == config.array_type;
 }
 
-/* A borrowed reference to the native array of an Array; NULL in one that is recorded or put off, or whose making
-failed, and for a recorded number, which becomes a scalar in Python. */
+/* A borrowed reference to the native array of an Array; NULL in one that is recorded, or whose making failed, and for
+a recorded number, which becomes a scalar in Python. */
 static inline PyObject *
 native_of(PyObject *array)
 {
     PyObject *native = get_slot(array, config.native_offset);
-    if (native == NULL || Py_TYPE(native) == config.postponed_type) {
-        return NULL;
-    }
-    if (Py_TYPE(native) == &RecordedType) {
-        return ((Recorded *)native)->ndim == 0 ? NULL : ((Recorded *)native)->value;
+    if (native != NULL && Py_TYPE(native) == &LazyType) { /* Python reads that of another library */
+        Lazy *lazy = (Lazy *)native;
+        return lazy->ndim == 0 || lazy->loop == NULL ? NULL : lazy->value;
     }
     return native;
 }

@@ -14,8 +14,7 @@
     X(choice_type) /* `_choice.choice.Choice` */ \
     X(limit_type) /* `_choice.machine.Limit` */ \
     X(dtype_type) /* `_base.dtypes.DType` */ \
-    X(reordered_type) /* `_memory.views.Reordered` */ \
-    X(postponed_type) /* `_call.postponing.Postponed` */
+    X(reordered_type) /* `_memory.views.Reordered` */
 
 #define OBJECTS(X) \
     X(choice_variable, PyContextVar_Type) /* holds the Choice of this context */ \
@@ -34,16 +33,15 @@
     X(read_only_view, PyBaseObject_Type) /* `_memory.views.READ_ONLY`, the record of a view that is not written */ \
     X(keep_order, PyBaseObject_Type) /* a function of `_memory.views` */ \
     X(skipped_files, PyTuple_Type) /* how the names of files begin that are none of the user's */ \
-    X(loop_of, PyBaseObject_Type) /* functions of `_call.chains` */ \
+    X(loop_of, PyBaseObject_Type) /* functions of `_lazy.loops` */ \
     X(warned_errors, PyBaseObject_Type) \
     X(warn, PyBaseObject_Type) \
     X(ran, PyBaseObject_Type) \
-    X(moved, PyBaseObject_Type) /* a function of `_call.moves` */ \
-    X(put_off, PyBaseObject_Type) /* functions of `_call.postponing` */ \
-    X(put_off_inplace, PyBaseObject_Type) \
-    X(value_of, PyBaseObject_Type) \
-    X(compute_readers, PyBaseObject_Type) \
-    X(leaves, PyDict_Type) /* the memory that calls read which are put off there */ \
+    X(move, PyBaseObject_Type) /* a function of `_lazy.moves` */ \
+    X(record, PyBaseObject_Type) /* functions of `_lazy.recording` */ \
+    X(record_inplace, PyBaseObject_Type) \
+    X(compute, PyBaseObject_Type) \
+    X(base_of, PyBaseObject_Type) \
     X(error_variable, PyBaseObject_Type) /* NumPy's ContextVar for floating-point errors; None if it has none */
 
 #define NUMBERS(X) \
@@ -93,7 +91,7 @@ extern Config config;
 
 /* Interned strings, each with its own name. */
 #define STRINGS(X) \
-    X(axis) X(copy) X(direct) X(dtype) X(dtype_of) X(getitem) X(is_in_place) X(keepdims) X(last) X(left) \
+    X(astype) X(axis) X(copy) X(direct) X(dtype) X(dtype_of) X(getitem) X(is_in_place) X(keepdims) X(last) X(left) \
     X(matrix_transpose) X(multiply) X(ndim) X(reading) X(requires_grad) X(returned) X(shape_of) X(shortcut) \
     X(square) X(written)
 

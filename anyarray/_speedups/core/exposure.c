@@ -7,6 +7,7 @@ recorded later, as long as anybody has it. */
 #include "exposure.h"
 #include "arrays.h"
 #include "chains.h"
+#include "graph.h"
 
 #define COPIED 4096 /* bytes of the largest operand of which a copy is made, as anybody may write to it */
 
@@ -159,11 +160,14 @@ is_same_part(PyArrayObject *one, PyArrayObject *other)
 
 /* Whether a call reads the memory of an ndarray: 1 if only the elements of the ndarray itself, 2 if others. */
 static int
-reads(const Recorded *recorded, PyObject *native, PyObject *owner)
+reads(const Lazy *recorded, PyObject *native, PyObject *owner)
 {
     int found = 0;
-    for (int i = 0; i < recorded->loop->operand_count; i++) {
-        PyObject *array = ndarray_of_operand(recorded->operands[i]);
+    if (recorded->loop == NULL) {
+        return 0;
+    }
+    for (int i = 0; i < recorded->operand_count; i++) {
+        PyObject *array = array_of_operand(recorded->operands[i]);
         if (array != NULL && owner_of(array) == owner) {
             found |= is_same_part((PyArrayObject *)array, (PyArrayObject *)native) ? 1 : 2;
         }
@@ -171,18 +175,58 @@ reads(const Recorded *recorded, PyObject *native, PyObject *owner)
     return found;
 }
 
+/* Whether a call on another library with views reads the memory of a native array. */
+static int
+reads_guarded(const Lazy *lazy, PyObject *native)
+{
+    int found = 0;
+    for (int i = 0; lazy->memory != NULL && i < lazy->operand_count; i++) {
+        found |= array_of_operand(lazy->operands[i]) == native;
+    }
+    for (Py_ssize_t i = 0; lazy->memory != NULL && i < PyTuple_GET_SIZE(lazy->memory); i++) {
+        found |= PyTuple_GET_ITEM(lazy->memory, i) == native;
+    }
+    return found;
+}
+
+/* As `compute_readers`, of another library than NumPy. */
+static int
+compute_guarded(PyObject *native)
+{
+    PyObject *base = PyObject_CallOneArg(config.base_of, native);
+    int is_done = base != NULL;
+    for (Lazy *one = recorded_calls.next; is_done && one != &recorded_calls;) {
+        int is_reader = reads_guarded(one, native) || reads_guarded(one, base);
+        is_done = !is_reader || compute(one) != NULL;
+        one = is_reader ? recorded_calls.next : one->next; /* others may be gone */
+    }
+    Py_XDECREF(base);
+    return is_done;
+}
+
+PyObject *
+is_read(PyObject *Py_UNUSED(module), PyObject *array)
+{
+    PyObject *native = is_array(array) ? get_slot(array, config.native_offset) : NULL;
+    int found = 0;
+    for (Lazy *one = recorded_calls.next; guarded_count && native != NULL && one != &recorded_calls; one = one->next) {
+        found |= reads_guarded(one, native);
+    }
+    return PyBool_FromLong(found);
+}
+
 int
-compute_readers(PyObject *native, Recorded *writer)
+compute_readers(PyObject *native, Lazy *writer)
 {
     if (recorded_count == 0 || !PyArray_Check(native)) {
-        return 1;
+        return guarded_count == 0 || PyArray_Check(native) || compute_guarded(native);
     }
     if (!compute_reduction()) { /* before what it reduces is computed */
         return 0;
     }
     PyObject *owner = owner_of(native);
     int mark = writer == NULL ? -1 : mark_calls(writer);
-    for (Recorded *one = recorded_calls.next; owner != NULL && one != &recorded_calls;) {
+    for (Lazy *one = recorded_calls.next; owner != NULL && one != &recorded_calls;) {
         int found = reads(one, native, owner);
         if (found == 0 || (found == 1 && one->mark == mark)) {
             one = one->next;

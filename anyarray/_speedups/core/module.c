@@ -22,12 +22,11 @@ top of each file:
     shortcuts       what gives the same as a native function
     loops           inner loops of ufuncs
     quotients       ufuncs of quotients of floats
-    recorded        calls that are recorded, and Array's attribute `_native`
+    lazy            the class of recorded calls, and Array's attribute `_native`
     recording       which calls are
-    postponed       calls that are put off on other backends
     exposure        the memory that they read, and writes to it
-    chains          recorded calls that lead to one, run together
-    moves           a chain run by another backend
+    chains          those that lead to one, run together in NumPy
+    graph           recorded calls that lead to others, gathered, for C and for Python
     blocks          a chain run block by block
     sums            sums of many floats
     threads         work that threads share
@@ -51,13 +50,14 @@ top of each file:
 #include "chains.h"
 #include "config.h"
 #include "exposure.h"
+#include "graph.h"
 #include "iteration.h"
 #include "loops.h"
 #include "quotients.h"
 #include "memory.h"
 #include "pages.h"
 #include "random.h"
-#include "recorded.h"
+#include "lazy.h"
 #include "recording.h"
 #include "scans.h"
 #include "sums.h"
@@ -85,6 +85,10 @@ static PyMethodDef functions[] = {
     {"expose", exposed, METH_O, NULL},
     {"record_from", record_from, METH_O, NULL},
     {"reset_chains", reset_chains, METH_NOARGS, NULL},
+    {"lazy_call", lazy_call, METH_VARARGS, NULL},
+    {"graph", graph_of, METH_O, NULL},
+    {"keep", keep, METH_VARARGS, NULL},
+    {"is_read", is_read, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
 
@@ -118,7 +122,7 @@ fill_module(PyObject *module)
     }
     return add_quotients(module) && PyModule_AddObjectRef(module, "Call", (PyObject *)&CallType) == 0
            && PyModule_AddObjectRef(module, "Called", (PyObject *)&CalledType) == 0
-           && PyModule_AddObjectRef(module, "Recorded", (PyObject *)&RecordedType) == 0
+           && PyModule_AddObjectRef(module, "Lazy", (PyObject *)&LazyType) == 0
            && PyModule_AddObjectRef(module, "NativeSlot", (PyObject *)&NativeSlotType) == 0;
 }
 
@@ -126,7 +130,7 @@ PyMODINIT_FUNC
 PyInit__speedups(void)
 {
     import_array();
-    if (!init_constants() || !import_ufuncs() || !init_allocator() || !init_recorded() || !init_exposure() || !init_chains()
+    if (!init_constants() || !import_ufuncs() || !init_allocator() || !init_lazy() || !init_exposure() || !init_chains()
         || PyType_Ready(&CallType) < 0 || PyType_Ready(&ArrayIteratorType) < 0
         || PyType_Ready(&CalledType) < 0) {
         return NULL;

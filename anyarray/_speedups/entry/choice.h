@@ -9,7 +9,7 @@
 only. */
 int runs_at_home(PyObject *home, int *by_size);
 
-/* Whether a call of Arrays on `home`, another than NumPy's, runs there now: it is not put off. */
+/* Whether a call of Arrays on `home`, another than NumPy's, runs there now: it is not recorded. */
 int runs_there_now(PyObject *home);
 
 /* A borrowed reference to the home of what a creation function without `device` makes: NULL if Python must look. */
@@ -28,7 +28,7 @@ npy_intp recorded_below(PyObject *limit, int has_account);
 /* Whether decisions are recorded, as inside `explain()`. */
 int decisions_are_recorded(void);
 
-/* Whether calls of elementwise functions are put off on other backends, too. */
+/* Whether calls of elementwise functions are recorded on other backends, too. */
 int is_fused(void);
 
 #endif

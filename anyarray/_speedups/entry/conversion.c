@@ -14,7 +14,6 @@ such a one is left to Python. */
 #include "dtypes.h"
 #include "fast_paths.h"
 #include "memory.h"
-#include "postponed.h"
 #include "recording.h"
 #include "scalars.h"
 
@@ -334,7 +333,7 @@ fast_astype(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
         return NULL;
     }
     if (home_of(args[0]) != config.numpy_home) {
-        return copy == Py_False ? NULL : put_off_call(call, args, 2);
+        return copy == Py_False ? NULL : record_elsewhere(call, args, 2);
     }
     if (!runs_at_home(config.numpy_home, &by_size)) {
         return NULL;

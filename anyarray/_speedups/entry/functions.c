@@ -16,8 +16,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "fast_paths.h"
 #include "kept.h"
 #include "loops.h"
-#include "postponed.h"
-#include "recorded.h"
+#include "lazy.h"
 #include "recording.h"
 #include "scalar_operators.h"
 #include "scalars.h"
@@ -292,9 +291,6 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
     }
     if (call->is_elementwise && nargs == call->parameter_count && !has_keywords(kwnames)) {
         PyObject *recorded = record_call(call, args);
-        if (recorded == NULL && !PyErr_Occurred()) {
-            recorded = put_off_call(call, args, nargs);
-        }
         if (recorded != NULL || PyErr_Occurred()) {
             return recorded;
         }

@@ -10,7 +10,6 @@ ufuncs. Repeated here: how `Array._rebind` gives an Array its new value, and whi
 #include "choice.h"
 #include "exposure.h"
 #include "fast_paths.h"
-#include "postponed.h"
 #include "recording.h"
 #include "scalar_operators.h"
 
@@ -57,14 +56,14 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (scalar != NULL || PyErr_Occurred()) {
         return scalar;
     }
-    if (home_of(args[0]) != config.numpy_home) {
-        return call->is_elementwise && !has_keywords(kwnames) ? put_off_inplace(call, args) : NULL;
-    }
     if (call->is_elementwise && !has_keywords(kwnames)) {
         PyObject *recorded = record_inplace(call, args);
         if (recorded != NULL || PyErr_Occurred()) {
             return recorded;
         }
+    }
+    if (home_of(args[0]) != config.numpy_home) {
+        return NULL;
     }
     PyObject *array = args[0], *native = native_of(array);
     if (native == NULL || size_of(native) >= config.large || (PyArray_CheckExact(native) && !is_writable(native))) {

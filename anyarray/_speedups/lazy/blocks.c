@@ -145,7 +145,7 @@ select_elements(char **args, npy_intp count, const npy_intp *steps, npy_intp ite
 }
 
 void
-merge_axes(Chain *chain)
+merge_axes(Program *chain)
 {
     int last = -1; /* the last of the axes that are kept */
     for (int axis = 0; axis < chain->ndim; axis++) {
@@ -180,7 +180,7 @@ typedef struct {
 
 /* What the threads of a chain have. */
 typedef struct {
-    Chain *chain;
+    Program *chain;
     Cut cut;
     char *partial;   /* what was reduced of each block of a row that has several */
     char *buffers;   /* of each thread so many bytes, */
@@ -194,7 +194,7 @@ typedef struct {
 
 /* Bytes from the first element of an operand to the first of a row. */
 static npy_intp
-row_offset(const Chain *chain, const Operand *operand, npy_intp row)
+row_offset(const Program *chain, const Register *operand, npy_intp row)
 {
     npy_intp offset = 0;
     for (int axis = chain->ndim - 2; axis >= 0; axis--) {
@@ -261,7 +261,7 @@ repeat(char *to, npy_intp nbytes, npy_intp times)
 /* Copies some elements of an operand to where they follow each other: `count` from the one numbered `first` on, over an
 axis and those behind it, of which the first element is at `from`. */
 static void
-pack(const Chain *chain, const Operand *operand, int axis, const char *from, npy_intp first, npy_intp count, char *to)
+pack(const Program *chain, const Register *operand, int axis, const char *from, npy_intp first, npy_intp count, char *to)
 {
     npy_intp stride = operand->strides[axis], itemsize = operand->itemsize, inner = 1;
     if (axis == chain->ndim - 1) {
@@ -288,13 +288,13 @@ pack(const Chain *chain, const Operand *operand, int axis, const char *from, npy
 
 /* Runs a step for the elements of a block. */
 static void
-run_step(const Chain *chain, const Step *step, char *buffers, npy_intp first, npy_intp count)
+run_step(const Program *chain, const Instruction *step, char *buffers, npy_intp first, npy_intp count)
 {
     char *args[MAX_OPERANDS + 1] = {NULL};
     npy_intp steps[MAX_OPERANDS + 1] = {0}, length = chain->shape[chain->ndim - 1];
     int is_strided = 0, last = step->loop->operand_count;
     for (int i = 0; i <= last; i++) {
-        const Operand *operand = &chain->operands[step->operands[i]];
+        const Register *operand = &chain->operands[step->operands[i]];
         if (operand->data == NULL) {
             args[i] = buffers + (npy_intp)operand->buffer * BUFFER;
             steps[i] = operand->itemsize;
@@ -314,7 +314,7 @@ run_step(const Chain *chain, const Step *step, char *buffers, npy_intp first, np
     npy_intp itemsize = chain->operands[step->operands[last]].itemsize;
     if (is_strided && args[last] != NULL && step->loop->is_correctly_rounded && length < SHORT) {
         for (int i = 0; i < last; i++) {
-            const Operand *operand = &chain->operands[step->operands[i]];
+            const Register *operand = &chain->operands[step->operands[i]];
             if (args[i] == NULL) {
                 args[i] = buffers + (npy_intp)(chain->buffer_count + i) * BUFFER;
                 steps[i] = operand->itemsize;
@@ -331,7 +331,7 @@ run_step(const Chain *chain, const Step *step, char *buffers, npy_intp first, np
         npy_intp row = (first + done) / length, column = (first + done) % length;
         char *at[MAX_OPERANDS + 1] = {NULL};
         for (int i = 0; i <= last; i++) {
-            const Operand *operand = &chain->operands[step->operands[i]];
+            const Register *operand = &chain->operands[step->operands[i]];
             int is_cut = operand->data == NULL || operand->is_contiguous || operand->is_single;
             at[i] = is_cut ? args[i] + done * steps[i]
                            : operand->data + row_offset(chain, operand, row) + column * steps[i];
@@ -402,7 +402,7 @@ static void
 reduce_block(const Work *work, npy_intp block, char *buffers, npy_intp first, npy_intp count)
 {
     const Reduction *reduction = work->chain->reduction;
-    const Operand *operand = &work->chain->operands[reduction->operand];
+    const Register *operand = &work->chain->operands[reduction->operand];
     npy_intp group = reduction->group, itemsize = reduction->itemsize, read_itemsize = reduction->read_itemsize;
     char *numbers = operand->data == NULL ? buffers + (npy_intp)operand->buffer * BUFFER : operand->data + first * read_itemsize;
     if (work->cut.starts != NULL) {
@@ -432,10 +432,10 @@ reduce_block(const Work *work, npy_intp block, char *buffers, npy_intp first, np
 
 /* Has a part of the next block brought to the cache while a step of this one is computed: up to 1.3 times as fast. */
 static void
-fetch_ahead(const Chain *chain, npy_intp first, npy_intp count, int step)
+fetch_ahead(const Program *chain, npy_intp first, npy_intp count, int step)
 {
     for (int i = 0; i < chain->operand_count; i++) {
-        const Operand *operand = &chain->operands[i];
+        const Register *operand = &chain->operands[i];
         if (operand->data == NULL || operand->is_single || !operand->is_contiguous) {
             continue;
         }
@@ -452,7 +452,7 @@ fetch_ahead(const Chain *chain, npy_intp first, npy_intp count, int step)
 static void
 run_block(const Work *work, npy_intp block, char *buffers, int *errors)
 {
-    const Chain *chain = work->chain;
+    const Program *chain = work->chain;
     const Cut *cut = &work->cut;
     npy_intp row = block / cut->across * cut->height, column = block % cut->across;
     npy_intp start = cut->starts == NULL ? column * cut->width : cut->starts[column];
@@ -563,11 +563,11 @@ reduce_partial(const Reduction *reduction, npy_intp count, char **partial, char 
 
 /* The elements of a block. */
 static npy_intp
-block_size(const Chain *chain)
+block_size(const Program *chain)
 {
     int is_cut = chain->reduction != NULL || chain->buffer_count > 0;
     for (int i = 0; i < chain->operand_count; i++) {
-        const Operand *operand = &chain->operands[i]; /* its elements may be copied to a buffer if they lie apart */
+        const Register *operand = &chain->operands[i]; /* its elements may be copied to a buffer if they lie apart */
         is_cut |= operand->data != NULL && !operand->is_single && !operand->is_contiguous;
     }
     return is_cut ? BLOCK : RUN;
@@ -575,7 +575,7 @@ block_size(const Chain *chain)
 
 /* Cuts the elements of a chain into blocks; 0 if memory ran out. */
 static int
-cut_into_blocks(const Chain *chain, Cut *cut)
+cut_into_blocks(const Program *chain, Cut *cut)
 {
     cut->columns = chain->reduction == NULL ? chain->shape[chain->ndim - 1] : chain->reduction->group;
     cut->rows = chain->size / cut->columns;
@@ -596,7 +596,7 @@ cut_into_blocks(const Chain *chain, Cut *cut)
 }
 
 int
-run_chain(Chain *chain, int threads)
+run_chain(Program *chain, int threads)
 {
     Work work = {.chain = chain};
     Cut *cut = &work.cut;
@@ -604,7 +604,7 @@ run_chain(Chain *chain, int threads)
     int is_cut = cut_into_blocks(chain, cut);
     npy_intp nbytes = 0;
     for (int i = 0; i < chain->operand_count; i++) {
-        const Operand *operand = &chain->operands[i];
+        const Register *operand = &chain->operands[i];
         nbytes += operand->data == NULL || operand->is_single ? 0 : chain->size * operand->itemsize;
     }
     work.is_far = nbytes >= FAR;

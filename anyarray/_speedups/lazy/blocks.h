@@ -3,7 +3,7 @@
 #ifndef ANYARRAY_BLOCKS_H
 #define ANYARRAY_BLOCKS_H
 
-#include "recorded.h"
+#include "lazy.h"
 
 /* An array that the steps of a chain read or write. */
 typedef struct {
@@ -13,13 +13,13 @@ typedef struct {
     int is_contiguous;   /* whether its elements lie one after the other, as those of the result do */
     int is_single;       /* whether it is one element that stands for all */
     int buffer;          /* the number of the block of a temporary */
-} Operand;
+} Register;
 
 typedef struct {
     const Loop *loop;
     int operands[MAX_OPERANDS + 1]; /* indices of what it reads, and of what it writes */
     int errors;                     /* floating-point errors that came, as NumPy numbers them */
-} Step;
+} Instruction;
 
 /* A ufunc's reduction of what a chain gives: of each group of elements that follow each other, one number. */
 typedef struct {
@@ -35,11 +35,11 @@ typedef struct {
 typedef struct {
     int ndim;
     npy_intp shape[MAX_AXES], size;
-    Operand *operands;
-    Step *steps;
+    Register *operands;
+    Instruction *steps;
     Reduction *reduction; /* after the last step, or NULL */
     int operand_count, step_count, buffer_count;
-} Chain;
+} Program;
 
 /* Whether numbers of one dtype are cast to another here. */
 int is_cast_known(int from, int to);
@@ -54,9 +54,9 @@ void cast_numbers(int from, int to, const char *source, npy_intp stride, char *t
 void count_bools(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data);
 
 /* Merges axes where all operands allow it. */
-void merge_axes(Chain *chain);
+void merge_axes(Program *chain);
 
 /* Runs a chain, without the GIL, by so many threads at most: 0 if memory ran out. */
-int run_chain(Chain *chain, int threads);
+int run_chain(Program *chain, int threads);
 
 #endif

@@ -1,7 +1,6 @@
 /* Chains: recorded calls, run together when the value of one is needed.
 
-Compiled: to gather the calls that lead to one, in which order they run and which results are kept. `blocks.c` runs
-them. Left to Python: warnings, and what is learned of the time that a chain took. */
+Compiled: in which order they run and which results are kept. `graph.c` gathers them, and `blocks.c` runs them. Left to Python: warnings, and what is learned of the time that a chain took. */
 
 #include "chains.h"
 #include "arrays.h"
@@ -10,7 +9,7 @@ them. Left to Python: warnings, and what is learned of the time that a chain too
 #include "choice.h"
 #include "config.h"
 #include "memory.h"
-#include "moves.h"
+#include "graph.h"
 #include "threads.h"
 #include <time.h>
 
@@ -19,7 +18,6 @@ them. Left to Python: warnings, and what is learned of the time that a chain too
 #define PAUSE 64         /* chains until it is told again, where it was of no use yet */
 
 static PyThread_type_lock running; /* held while a chain is run */
-static int generation;             /* of marks */
 static int untold;                  /* chains until the next one is told */
 
 int
@@ -60,76 +58,63 @@ unlock_chains(void)
     PyThread_release_lock(running);
 }
 
-/* A chain that was run, and is to be told. */
+/* A floating-point error that is warned of. */
 typedef struct {
-    const Loop *loops[2 * MOST_CALLS]; /* of its calls */
-    int count;                         /* 0 if it is not to be told */
-    int is_typical;                    /* whether its time says what a call takes in one */
-    npy_intp size;
-    double seconds;
-    PyObject *codes[2 * MOST_CALLS];   /* where they were made */
-    int instructions[2 * MOST_CALLS];
-} Timed;
+    const Lazy *call;
+    int errors;
+    const char *name; /* of the ufunc */
+} Warning;
 
-/* Notes the calls of a chain, if it is to be told: as somebody watches, or some of its functions were not yet. */
+/* Calls that are run together. */
+typedef struct {
+    Graph graph;
+    PyObject **results; /* of each call the ndarray that is kept, or NULL */
+    Warning *warnings;
+    int warning_count;
+    double seconds;
+} Run;
+
+/* Tells Python what calls took, as somebody watches, or as the times of some of their functions are of use. The values
+are there, so an error is none of the call that needs them. */
 static void
-note_chain(const Gathered *gathered, const Recorded *target, PyObject *const *results, int is_watched, Timed *timed)
+tell_run(const Run *run, const Lazy *target)
 {
     npy_intp size = target->group ? size_of_operand(target->operands[0]) : target->size;
-    int is_new = 0, kept = 0, count = 0, at = size_class(size);
+    int is_watched = decisions_are_recorded(), is_new = 0, kept = 0, count = 0, at = size_class(size);
     if (untold > 0 && !is_watched) {
         untold--;
         return;
     }
-    for (int c = 0; c < gathered->call_count && count < 2 * MOST_CALLS; c++) {
-        const Loop *loop = gathered->calls[c]->loop;
-        kept += results[c] != NULL;
+    for (int c = 0; c < run->graph.call_count; c++) {
+        const unsigned char *told = run->graph.calls[c]->loop->told;
+        kept += run->results[c] != NULL;
+        count += told != NULL;
+        is_new |= told != NULL && at < SIZE_CLASSES && told[at] < TIMES;
+    }
+    int is_typical = is_new && count >= TIMED && kept == 1;
+    if (!is_typical && !is_watched) {
+        return;
+    }
+    PyObject *calls = PyList_New(0);
+    int is_told = calls != NULL;
+    for (int c = 0; is_told && c < run->graph.call_count; c++) {
+        const Loop *loop = run->graph.calls[c]->loop;
         if (loop->told != NULL) {
-            timed->codes[count] = gathered->calls[c]->code;
-            timed->instructions[count] = gathered->calls[c]->instruction;
-            timed->loops[count++] = loop;
-            is_new |= at < SIZE_CLASSES && loop->told[at] < TIMES;
+            PyObject *call = Py_BuildValue("ON", loop->ours, PyArray_DescrFromType(loop->types[0]));
+            is_told = call != NULL && PyList_Append(calls, call) == 0;
+            Py_XDECREF(call);
         }
     }
-    timed->is_typical = is_new && count >= TIMED && kept == 1;
-    if (timed->is_typical || is_watched) {
-        timed->count = count;
-        timed->size = size;
-        for (int i = 0; i < count; i++) {
-            Py_XINCREF(timed->codes[i]);
+    PyObject *done = is_told ? PyObject_CallFunction(config.ran, "OndiN", calls, size, run->seconds, is_typical,
+                                                     where_of(target))
+                             : NULL;
+    untold = done == Py_False && is_typical ? PAUSE : untold;
+    for (int c = 0; done == Py_True && c < run->graph.call_count && at < SIZE_CLASSES; c++) {
+        unsigned char *told = run->graph.calls[c]->loop->told;
+        if (told != NULL) {
+            told[at] += told[at] < TIMES;
         }
     }
-}
-
-/* Tells Python of a chain. The values are there, so an error is none of the call that needs them. */
-static void
-tell_chain(const Timed *timed)
-{
-    PyObject *calls = PyTuple_New(timed->count);
-    for (int i = 0; calls != NULL && i < timed->count; i++) {
-        const Loop *loop = timed->loops[i];
-        PyObject *dtype = (PyObject *)PyArray_DescrFromType(loop->types[0]), *code = timed->codes[i];
-        PyObject *one = dtype == NULL ? NULL
-                                      : Py_BuildValue("OOOi", loop->ours, dtype,
-                                                      code == NULL ? Py_None : ((PyCodeObject *)code)->co_filename,
-                                                      code == NULL ? 0 : PyCode_Addr2Line((PyCodeObject *)code,
-                                                                                          timed->instructions[i]));
-        Py_XDECREF(dtype);
-        if (one == NULL) {
-            Py_CLEAR(calls);
-            break;
-        }
-        PyTuple_SET_ITEM(calls, i, one);
-    }
-    PyObject *done = calls == NULL ? NULL
-                                   : PyObject_CallFunction(config.ran, "Ondi", calls, timed->size, timed->seconds,
-                                                           timed->is_typical);
-    untold = done == Py_False && timed->is_typical ? PAUSE : untold;
-    int at = size_class(timed->size);
-    for (int i = 0; done == Py_True && i < timed->count && at < SIZE_CLASSES; i++) {
-        timed->loops[i]->told[at] += timed->loops[i]->told[at] < TIMES;
-    }
-    Py_XDECREF(calls);
     if (done == NULL && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
         PyErr_Clear();
         PyErr_SetInterrupt(); /* it comes again */
@@ -137,112 +122,13 @@ tell_chain(const Timed *timed)
     else if (done == NULL) {
         PyErr_WriteUnraisable(NULL);
     }
+    Py_XDECREF(calls);
     Py_XDECREF(done);
-}
-
-static int
-make_room(Gathered *gathered)
-{
-    int most = gathered->call_count > gathered->array_count ? gathered->call_count : gathered->array_count;
-    if (most < gathered->capacity) {
-        return 1;
-    }
-    int capacity = gathered->capacity ? 2 * gathered->capacity : 2 * MOST_CALLS;
-    Recorded **calls = PyMem_RawRealloc(gathered->calls, sizeof *calls * (size_t)capacity);
-    gathered->calls = calls == NULL ? gathered->calls : calls;
-    PyObject **arrays = PyMem_RawRealloc(gathered->arrays, sizeof *arrays * (size_t)capacity);
-    gathered->arrays = arrays == NULL ? gathered->arrays : arrays;
-    if (calls == NULL || arrays == NULL) {
-        return 0;
-    }
-    gathered->capacity = capacity;
-    return 1;
-}
-
-static int
-has_shape_of(const Recorded *one, const Recorded *other)
-{
-    return one->ndim == other->ndim && PyArray_CompareLists(one->shape, other->shape, one->ndim);
-}
-
-/* Gathers the calls that lead to one; 0 if memory ran out. The depth is at most that of a chain. */
-static int
-gather(Recorded *call, const Recorded *target, Gathered *gathered)
-{
-    if (call->mark == generation) {
-        return 1;
-    }
-    call->mark = generation;
-    call->readers = 0;
-    for (int i = 0; i < call->loop->operand_count; i++) {
-        PyObject *operand = call->operands[i], *array = ndarray_of_operand(operand);
-        if (array != NULL) {
-            if (!make_room(gathered)) {
-                return 0;
-            }
-            gathered->arrays[gathered->array_count++] = array;
-        }
-        else {
-            if (!gather((Recorded *)operand, target, gathered)) {
-                return 0;
-            }
-            ((Recorded *)operand)->readers++;
-        }
-    }
-    if (!make_room(gathered)) {
-        return 0;
-    }
-    call->at = gathered->call_count;
-    gathered->calls[gathered->call_count++] = call;
-    return 1;
-}
-
-int
-gather_calls(Recorded *target, Gathered *gathered)
-{
-    generation++;
-    return gather(target, target, gathered);
-}
-
-void
-free_gathered(Gathered *gathered)
-{
-    PyMem_RawFree(gathered->calls);
-    PyMem_RawFree(gathered->arrays);
-}
-
-/* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
-shape: NULL if there is none. */
-static Recorded *
-find_other_shape(Recorded *call, const Recorded *target)
-{
-    if (call->mark == generation) {
-        return NULL;
-    }
-    call->mark = generation;
-    for (int i = 0; i < call->loop->operand_count; i++) {
-        PyObject *operand = call->operands[i];
-        if (ndarray_of_operand(operand) != NULL) {
-            continue;
-        }
-        Recorded *other = (Recorded *)operand;
-        if (target->group && call == target) {
-            target = other; /* whose shape the chain has */
-        }
-        else if (other->group || !has_shape_of(other, target)) {
-            return other;
-        }
-        Recorded *found = find_other_shape(other, target);
-        if (found != NULL) {
-            return found;
-        }
-    }
-    return NULL;
 }
 
 /* Strides of an operand in the shape of the result. */
 static void
-set_operand(Operand *operand, const Chain *chain, PyArrayObject *array)
+set_operand(Register *operand, const Program *chain, PyArrayObject *array)
 {
     int lead = chain->ndim - PyArray_NDIM(array);
     npy_intp contiguous = PyArray_ITEMSIZE(array);
@@ -262,7 +148,7 @@ set_operand(Operand *operand, const Chain *chain, PyArrayObject *array)
 
 /* An operand of which a thread has one block. */
 static void
-set_temporary(Operand *operand, const Chain *chain, npy_intp itemsize)
+set_temporary(Register *operand, const Program *chain, npy_intp itemsize)
 {
     operand->data = NULL;
     operand->itemsize = itemsize;
@@ -283,16 +169,9 @@ itemsize_of(int typenum)
     return itemsize;
 }
 
-/* What is kept of a step beyond the chain. */
-typedef struct {
-    PyObject *code, *globals;
-    int instruction, errors;
-    const char *name;
-} Told;
-
 /* Gives each temporary a block, and takes it back after the last step that reads it. */
 static int
-assign_buffers(Chain *chain, int *last_reader)
+assign_buffers(Program *chain, int *last_reader)
 {
     int *free_buffers = PyMem_RawMalloc(sizeof(int) * (size_t)(chain->operand_count + 1));
     int free_count = 0;
@@ -308,9 +187,9 @@ assign_buffers(Chain *chain, int *last_reader)
         }
     }
     for (int i = 0; i < chain->step_count; i++) {
-        Step *step = &chain->steps[i];
+        Instruction *step = &chain->steps[i];
         int count = step->loop->operand_count;
-        Operand *given = &chain->operands[step->operands[count]];
+        Register *given = &chain->operands[step->operands[count]];
         if (given->data == NULL) {
             given->buffer = free_count ? free_buffers[--free_count] : chain->buffer_count++;
         }
@@ -328,7 +207,7 @@ assign_buffers(Chain *chain, int *last_reader)
 
 /* Adds a step that casts an operand, one for all steps that read it so: the index of what it gives. */
 static int
-add_cast(Chain *chain, int from_at, const Loop *loop)
+add_cast(Program *chain, int from_at, const Loop *loop)
 {
     for (int i = 0; i < chain->step_count; i++) {
         if (chain->steps[i].loop == loop && chain->steps[i].operands[0] == from_at) {
@@ -337,13 +216,13 @@ add_cast(Chain *chain, int from_at, const Loop *loop)
     }
     int at = chain->operand_count++;
     set_temporary(&chain->operands[at], chain, itemsize_of(loop->types[1]));
-    chain->steps[chain->step_count++] = (Step){.loop = loop, .operands = {from_at, at}};
+    chain->steps[chain->step_count++] = (Instruction){.loop = loop, .operands = {from_at, at}};
     return at;
 }
 
 /* Gives a chain the shape of what its last step gives. */
 static void
-set_shape(Chain *chain, PyObject *operand)
+set_shape(Program *chain, PyObject *operand)
 {
     chain->ndim = ndim_of_operand(operand);
     chain->size = size_of_operand(operand);
@@ -351,7 +230,7 @@ set_shape(Chain *chain, PyObject *operand)
 }
 
 static Reduction
-reduction_of(const Recorded *call, int operand, char *results)
+reduction_of(const Lazy *call, int operand, char *results)
 {
     int typenum = call->loop->types[1];
     static const npy_int64 zero = 0; /* of every dtype that is added up, all bits are 0 */
@@ -364,7 +243,7 @@ reduction_of(const Recorded *call, int operand, char *results)
 
 /* Makes means of sums, as NumPy does: in float64, rounded to the dtype. */
 static void
-divide_sums(const Recorded *call, PyObject *sums)
+divide_sums(const Lazy *call, PyObject *sums)
 {
     for (npy_intp i = 0; call->reduction == AVERAGES && i < call->size; i++) {
         if (call->loop->types[1] == NPY_DOUBLE) {
@@ -378,36 +257,32 @@ divide_sums(const Recorded *call, PyObject *sums)
 }
 
 static void
-tell(const Recorded *call, int errors, const char *name, Told *told, int *told_count)
+note_errors(Run *run, const Lazy *call, int errors, const char *name)
 {
     if (errors & call->warned) {
-        told[(*told_count)++] = (Told){
-            .code = Py_XNewRef(call->code), .globals = Py_XNewRef(call->globals),
-            .instruction = call->instruction, .errors = errors & call->warned, .name = name,
-        };
+        run->warnings[run->warning_count++] = (Warning){.call = call, .errors = errors & call->warned, .name = name};
     }
 }
 
-/* Runs the calls that were gathered, of which those with a result in `results` are kept. `told` gets what is told of
-each step. Returns 0 if memory ran out. */
+/* Runs the calls that were gathered. Returns 0 if memory ran out. */
 static int
-run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *told, int *told_count)
+run_graph(Run *run, const Lazy *target)
 {
-    int calls = gathered->call_count, most_operands = gathered->array_count + calls * (1 + MAX_OPERANDS) + 1;
-    Chain chain = {0};
+    const Graph *graph = &run->graph;
+    PyObject **results = run->results;
+    int calls = graph->call_count, most_operands = graph->array_count + calls * (1 + MAX_OPERANDS) + 1;
+    Program chain = {0};
     Reduction reduction;
     set_shape(&chain, target->group ? target->operands[0] : (PyObject *)target);
-    chain.operands = PyMem_RawCalloc((size_t)most_operands, sizeof(Operand));
-    chain.steps = PyMem_RawCalloc((size_t)(calls * (1 + MAX_OPERANDS)), sizeof(Step));
+    chain.operands = PyMem_RawCalloc((size_t)most_operands, sizeof(Register));
+    chain.steps = PyMem_RawCalloc((size_t)(calls * (1 + MAX_OPERANDS)), sizeof(Instruction));
     int *last_reader = PyMem_RawMalloc(sizeof(int) * (size_t)most_operands);
-    PyObject **seen = PyMem_RawMalloc(sizeof *seen * (size_t)(gathered->array_count + 1));
     int *step_call = PyMem_RawMalloc(sizeof(int) * (size_t)(calls * (1 + MAX_OPERANDS)));
-    int is_done = chain.operands != NULL && chain.steps != NULL && last_reader != NULL && seen != NULL && step_call != NULL;
-    int array_count = 0;
+    int is_done = chain.operands != NULL && chain.steps != NULL && last_reader != NULL && step_call != NULL;
     for (int c = 0; is_done && c < calls; c++) { /* the results come first, so that a call is the operand of its index */
-        const Recorded *call = gathered->calls[c];
-        int typenum = call->loop->types[call->loop->operand_count];
-        Operand *operand = &chain.operands[chain.operand_count++];
+        const Lazy *call = graph->calls[c];
+        int typenum = call->loop->types[call->operand_count];
+        Register *operand = &chain.operands[chain.operand_count++];
         if (results[c] == NULL || call->group) {
             set_temporary(operand, &chain, itemsize_of(typenum));
         }
@@ -415,27 +290,17 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
             set_operand(operand, &chain, (PyArrayObject *)results[c]);
         }
     }
+    for (int i = 0; is_done && i < graph->array_count; i++) {
+        set_operand(&chain.operands[chain.operand_count++], &chain, (PyArrayObject *)graph->arrays[i]);
+    }
     for (int c = 0; is_done && c < calls; c++) {
-        const Recorded *call = gathered->calls[c];
-        Step step = {.loop = call->loop};
-        int count = call->loop->operand_count;
+        const Lazy *call = graph->calls[c];
+        Instruction step = {.loop = call->loop};
+        int count = call->operand_count;
         for (int i = 0; i < count; i++) {
-            PyObject *array = ndarray_of_operand(call->operands[i]);
-            int at, from = typenum_of_operand(call->operands[i]), to = call->loop->types[i];
-            if (array == NULL) {
-                at = ((Recorded *)call->operands[i])->at;
-            }
-            else {
-                for (at = 0; at < array_count && seen[at] != array; at++) {
-                }
-                if (at == array_count) {
-                    seen[array_count++] = array;
-                    /* Operands of arrays may come after casts, so their index is kept in `last_reader` for now. */
-                    last_reader[at] = chain.operand_count;
-                    set_operand(&chain.operands[chain.operand_count++], &chain, (PyArrayObject *)array);
-                }
-                at = last_reader[at];
-            }
+            PyObject *array = array_of_operand(call->operands[i]);
+            int from = typenum_of_operand(call->operands[i]), to = call->loop->types[i];
+            int at = array == NULL ? ((Lazy *)call->operands[i])->at : calls + index_of_array(graph, array);
             if (from != to) {
                 int before = chain.step_count;
                 at = add_cast(&chain, at, cast_loop(from, to));
@@ -462,25 +327,24 @@ run(const Gathered *gathered, const Recorded *target, PyObject **results, Told *
         Py_END_ALLOW_THREADS
     }
     for (int i = 0; is_done && i < chain.step_count; i++) {
-        tell(gathered->calls[step_call[i]], chain.steps[i].errors, chain.steps[i].loop->name, told, told_count);
+        note_errors(run, graph->calls[step_call[i]], chain.steps[i].errors, chain.steps[i].loop->name);
     }
     if (is_done && chain.reduction != NULL) {
         divide_sums(target, results[calls - 1]);
-        tell(target, reduction.errors, "reduce", told, told_count);
+        note_errors(run, target, reduction.errors, "reduce");
     }
     PyMem_RawFree(chain.operands);
     PyMem_RawFree(chain.steps);
     PyMem_RawFree(last_reader);
-    PyMem_RawFree(seen);
     PyMem_RawFree(step_call);
     return is_done;
 }
 
 /* An aligned ndarray for the result of a call; NULL without an exception if memory ran out. */
 static PyObject *
-new_result(const Recorded *call)
+new_result(const Lazy *call)
 {
-    PyArray_Descr *dtype = PyArray_DescrFromType(call->loop->types[call->loop->operand_count]);
+    PyArray_Descr *dtype = PyArray_DescrFromType(call->loop->types[call->operand_count]);
     if (dtype == NULL) {
         return fall_back();
     }
@@ -491,140 +355,109 @@ new_result(const Recorded *call)
 }
 
 /* Runs the calls that lead to one, whose operands of other shapes are computed. Nothing here runs Python code, as
-`running` is held. Leaves in `gathered` references to the calls that are computed now. The result is written to the
-ndarray `into`, if there is one. Returns 0 if memory ran out. */
+`running` is held. Leaves in `run` the results that are kept. That of the target is written to the ndarray `into`, if there
+is one. Returns 0 if memory ran out. */
 static int
-run_gathered(Recorded *target, PyObject *into, Gathered *gathered, Told **told, int *told_count, Timed *timed)
+run_target(Lazy *target, PyObject *into, Run *run)
 {
-    int is_done = gather_calls(target, gathered);
-    int calls = gathered->call_count;
-    PyObject **results = is_done ? PyMem_RawCalloc((size_t)calls, sizeof *results) : NULL;
-    *told = is_done ? PyMem_RawMalloc(sizeof **told * (size_t)(calls * (1 + MAX_OPERANDS))) : NULL;
-    is_done = results != NULL && *told != NULL;
-    int is_short = 0; /* whether there is memory for the target alone */
+    int is_done = gather_calls(&target, 1, &run->graph), is_short = 0; /* there is memory for the target alone */
+    int calls = run->graph.call_count;
+    run->results = is_done ? PyMem_RawCalloc((size_t)calls, sizeof *run->results) : NULL;
+    run->warnings = is_done ? PyMem_RawMalloc(sizeof *run->warnings * (size_t)(calls * (1 + MAX_OPERANDS))) : NULL;
+    is_done = run->results != NULL && run->warnings != NULL;
     for (int c = 0; is_done && c < calls; c++) {
-        Recorded *call = gathered->calls[c];
+        Lazy *call = run->graph.calls[c];
         if (call == target) {
-            is_done = (results[c] = into == NULL ? new_result(call) : Py_NewRef(into)) != NULL;
+            is_done = (run->results[c] = into == NULL ? new_result(call) : Py_NewRef(into)) != NULL;
         }
         else if (!is_short && Py_REFCNT(call) > call->readers) {
-            is_short = (results[c] = new_result(call)) == NULL; /* it stays recorded then */
+            is_short = (run->results[c] = new_result(call)) == NULL; /* it stays recorded then */
             is_done = !is_short || into == NULL; /* but what it reads may be written */
         }
     }
-    if (is_done) {
-        note_chain(gathered, target, results, decisions_are_recorded(), timed);
-        timed->seconds = -now();
-        is_done = run(gathered, target, results, *told, told_count);
-        timed->seconds += now();
-    }
-    for (int c = 0; c < calls; c++) {
-        PyObject *result = results == NULL ? NULL : results[c];
-        if (is_done && result != NULL && result != into) {
-            gathered->calls[c]->value = result;
-            leave_ring(gathered->calls[c]);
-            Py_INCREF(gathered->calls[c]);
-        }
-        else {
-            Py_XDECREF(result);
-            gathered->calls[c] = NULL;
+    run->seconds = -now();
+    is_done = is_done && run_graph(run, target);
+    run->seconds += now();
+    for (int c = 0; is_done && c < calls; c++) {
+        if (run->results[c] != NULL && run->results[c] != into) {
+            run->graph.calls[c]->value = Py_NewRef(run->results[c]);
+            leave_ring(run->graph.calls[c]);
+            Py_INCREF(run->graph.calls[c]);
         }
     }
-    PyMem_RawFree(results);
     return is_done;
+}
+
+/* Gives up what a run holds, and what the calls read that are computed, unless it has failed. */
+static void
+end_run(Run *run, PyObject *into, int is_done)
+{
+    for (int c = run->graph.call_count - 1; run->results != NULL && c >= 0; c--) {
+        PyObject *result = run->results[c];
+        if (is_done && result != NULL && result != into) {
+            Lazy *call = run->graph.calls[c];
+            release_operands(call);
+            Py_DECREF(call);
+        }
+        Py_XDECREF(result);
+    }
+    PyMem_RawFree(run->results);
+    PyMem_RawFree(run->warnings);
+    free_graph(&run->graph);
 }
 
 /* Warns of floating-point errors where the calls were made; 0 with an exception. */
 static int
-warn(Told *told, int count)
+warn(const Run *run)
 {
-    int is_whole = 1;
-    for (int i = 0; i < count; i++) {
-        Told *one = &told[i];
-        int line = one->code == NULL ? 0 : PyCode_Addr2Line((PyCodeObject *)one->code, one->instruction);
-        PyObject *file = one->code == NULL ? Py_None : ((PyCodeObject *)one->code)->co_filename;
-        PyObject *globals = one->globals == NULL ? Py_None : one->globals;
-        PyObject *done = is_whole ? PyObject_CallFunction(config.warn, "siOiO", one->name, one->errors, file, line, globals)
-                                  : NULL;
-        is_whole = done != NULL;
-        Py_XDECREF(done);
-        Py_XDECREF(one->code);
-        Py_XDECREF(one->globals);
+    PyObject *done = Py_NewRef(Py_None);
+    for (int i = 0; i < run->warning_count && done != NULL; i++) {
+        const Warning *one = &run->warnings[i];
+        PyObject *globals = one->call->globals == NULL ? Py_None : one->call->globals;
+        Py_SETREF(done, PyObject_CallFunction(config.warn, "siNO", one->name, one->errors, where_of(one->call), globals));
     }
-    return is_whole;
+    Py_XDECREF(done);
+    return done != NULL;
 }
 
-static void
-mark_from(Recorded *call)
+static int
+call_with(PyObject *function, Lazy *lazy)
 {
-    if (call->value == NULL && call->mark != generation) {
-        call->mark = generation;
-        for (int i = 0; i < call->loop->operand_count; i++) {
-            if (ndarray_of_operand(call->operands[i]) == NULL) {
-                mark_from((Recorded *)call->operands[i]);
-            }
-        }
-    }
+    PyObject *done = PyObject_CallOneArg(function, (PyObject *)lazy);
+    Py_XDECREF(done);
+    return done != NULL;
 }
 
 int
-mark_calls(Recorded *recorded)
+compute_into(Lazy *lazy, PyObject *into)
 {
-    generation++;
-    mark_from(recorded);
-    return generation;
-}
-
-int
-compute_into(Recorded *recorded, PyObject *into)
-{
-    Py_INCREF(recorded);
-    while (recorded->value == NULL) { /* calls of another shape first, which have blocks of their own */
-        generation++;
-        Recorded *other = find_other_shape(recorded, recorded);
-        if (other == NULL) {
-            break;
+    PyObject *elsewhere = lazy->loop == NULL ? config.compute : into == NULL && lazy->is_decided ? config.move : NULL;
+    Py_INCREF(lazy);
+    int is_done = compute_other_shapes(lazy); /* first, as they have blocks of their own */
+    if (is_done && elsewhere != NULL && lazy->value == NULL) {
+        is_done = call_with(elsewhere, lazy);
+    }
+    if (is_done && lazy->loop != NULL) {
+        Run run = {.results = NULL};
+        lock_chains();
+        int is_there = lazy->value != NULL; /* by another backend, or another thread */
+        int has_run = !is_there && run_target(lazy, into, &run);
+        unlock_chains();
+        if (!has_run && !is_there) {
+            PyErr_NoMemory();
         }
-        if (compute(other) == NULL) {
-            Py_DECREF(recorded);
-            return 0;
+        is_done = is_there ? into == NULL : has_run && warn(&run);
+        if (is_done && has_run) {
+            tell_run(&run, lazy);
         }
+        end_run(&run, into, has_run); /* now, as what is freed may run Python code */
     }
-    if (into == NULL && recorded->is_decided && recorded->value == NULL && !run_elsewhere(recorded)) {
-        Py_DECREF(recorded);
-        return 0;
-    }
-    lock_chains();
-    Told *told = NULL;
-    Gathered gathered = {0};
-    Timed timed = {.count = 0};
-    int told_count = 0, is_there = recorded->value != NULL; /* by another thread */
-    int is_done = !is_there && run_gathered(recorded, into, &gathered, &told, &told_count, &timed);
-    unlock_chains();
-    for (int c = gathered.call_count - 1; c >= 0; c--) { /* now, as what is freed may run Python code */
-        if (gathered.calls[c] != NULL) {
-            release_operands(gathered.calls[c]);
-            Py_DECREF(gathered.calls[c]);
-        }
-    }
-    free_gathered(&gathered);
-    if (!is_done && !is_there) {
-        PyErr_NoMemory();
-    }
-    is_done = is_there ? into == NULL : is_done && warn(told, told_count);
-    if (is_done && timed.count) {
-        tell_chain(&timed);
-    }
-    for (int i = 0; i < timed.count; i++) {
-        Py_XDECREF(timed.codes[i]);
-    }
-    PyMem_RawFree(told);
-    Py_DECREF(recorded); /* its reader has another reference */
+    Py_DECREF(lazy); /* its reader has another reference */
     return is_done;
 }
 
 PyObject *
-compute(Recorded *recorded)
+compute(Lazy *recorded)
 {
     return compute_into(recorded, NULL) ? recorded->value : NULL;
 }

@@ -1,6 +1,7 @@
-/* Calls of elementwise functions of many elements are recorded, to be run later with others (`chains.c`).
+/* Calls of elementwise functions of many elements are recorded, to be run later with others.
 
-Compiled: which calls, and what they read. Left to Python: which ufunc a function is. */
+Compiled: which calls of NumPy's, and what they read. Left to Python: which ufunc a function is, and in `_lazy.recording`
+which calls on other backends. */
 
 #include "recording.h"
 #include "arguments.h"
@@ -12,7 +13,7 @@ Compiled: which calls, and what they read. Left to Python: which ufunc a functio
 #include "exposure.h"
 #include "kept.h"
 #include "memory.h"
-#include "recorded.h"
+#include "lazy.h"
 #include "scalars.h"
 
 #define MOST_RECORDED 256 /* calls that are recorded at a time */
@@ -176,23 +177,18 @@ depends_on_buffers(const Loop *loop, PyObject *const *operands, npy_intp size)
     return is_cast && is_broadcast && !loop->is_correctly_rounded;
 }
 
-/* A call that is not in the ring yet, and reads nothing: a new reference, or NULL with an exception. */
-static Recorded *
-new_recorded(const Loop *loop, int ndim, const npy_intp *shape, npy_intp size, int warned)
+/* A call of a loop of NumPy's that is not in the ring yet, and reads nothing: a new reference, or NULL with an exception. */
+static Lazy *
+new_call_of(const Loop *loop, int ndim, const npy_intp *shape, npy_intp size, int warned)
 {
-    Recorded *recorded = PyObject_GC_New(Recorded, &RecordedType);
-    if (recorded == NULL) {
-        return NULL;
+    Lazy *lazy = new_lazy(ndim, shape, size);
+    if (lazy != NULL) {
+        lazy->loop = loop;
+        lazy->home = config.numpy_home;
+        lazy->operand_count = loop->operand_count;
+        lazy->warned = warned;
     }
-    memset((char *)recorded + sizeof(PyObject), 0, sizeof *recorded - sizeof(PyObject));
-    recorded->loop = loop;
-    recorded->warned = warned;
-    recorded->ndim = ndim;
-    recorded->size = size;
-    recorded->nbytes = size * 8;
-    recorded->calls = 1;
-    memcpy(recorded->shape, shape, sizeof(npy_intp) * (size_t)ndim);
-    return recorded;
+    return lazy;
 }
 
 /* Whether code is the user's, and none of this package, which may have decided about a call before. */
@@ -214,7 +210,7 @@ is_users(PyCodeObject *code)
 
 /* Says where a call is made in the user's code. */
 static void
-say_where(Recorded *recorded)
+say_where(Lazy *recorded)
 {
     PyFrameObject *frame = (PyFrameObject *)Py_XNewRef(PyEval_GetFrame());
     while (frame != NULL) {
@@ -234,7 +230,7 @@ say_where(Recorded *recorded)
 
 /* Says where a call is made, and puts it into the ring: the reference that was given, or NULL with an exception. */
 static PyObject *
-enter(Recorded *recorded)
+enter(Lazy *recorded)
 {
     say_where(recorded);
     enter_ring(recorded);
@@ -254,27 +250,72 @@ record(const Loop *loop, PyObject *const *operands, npy_intp below)
     npy_intp shape[MAX_AXES], size;
     int ndim = broadcast_operands(operands, loop->operand_count, below, shape, &size);
     int warned = ndim < 0 || depends_on_buffers(loop, operands, size) ? -1 : warned_errors();
-    Recorded *recorded = warned < 0 || !compute_reduction() ? NULL : new_recorded(loop, ndim, shape, size, warned);
+    Lazy *recorded = warned < 0 || !compute_reduction() ? NULL : new_call_of(loop, ndim, shape, size, warned);
     if (recorded == NULL) {
         return NULL;
     }
     for (int i = 0; i < loop->operand_count; i++) {
-        PyObject *array = ndarray_of_operand(operands[i]); /* a number is cast now */
+        PyObject *array = array_of_operand(operands[i]); /* a number is cast now */
         int is_cast = typenum_of_operand(operands[i]) != loop->types[i] && array != NULL && size_of_operand(array) == 1;
         recorded->operands[i] = is_cast ? PyArray_Cast((PyArrayObject *)array, loop->types[i]) : Py_NewRef(operands[i]);
         if (recorded->operands[i] == NULL) {
             Py_DECREF(recorded);
             return NULL;
         }
-        if (is_recorded(operands[i])) {
-            recorded->calls += ((Recorded *)operands[i])->calls;
-            recorded->is_decided |= ((Recorded *)operands[i])->is_decided;
+        if (is_lazy(operands[i])) {
+            recorded->calls += ((Lazy *)operands[i])->calls;
+            recorded->is_decided |= ((Lazy *)operands[i])->is_decided;
         }
-        PyObject *owner = is_recorded(operands[i]) ? NULL : owner_of(operands[i]); /* which a slice keeps as a whole */
+        PyObject *owner = is_lazy(operands[i]) ? NULL : owner_of(operands[i]); /* which a slice keeps as a whole */
         npy_intp kept = owner == NULL ? 0 : PyArray_NBYTES((PyArrayObject *)owner);
         recorded->nbytes = kept > recorded->nbytes ? kept : recorded->nbytes;
     }
     return enter(recorded);
+}
+
+PyObject *
+lazy_call(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *home, *function, *operands, *lengths, *dtype, *memory;
+    npy_intp shape[MAX_AXES], size = 1, nbytes;
+    int calls = 1;
+    if (!PyArg_ParseTuple(args, "OUO!O!OnO", &home, &function, &PyTuple_Type, &operands, &PyTuple_Type, &lengths, &dtype,
+                          &nbytes, &memory)) {
+        return NULL;
+    }
+    Py_ssize_t count = PyTuple_GET_SIZE(operands), ndim = PyTuple_GET_SIZE(lengths);
+    if (count > MAX_OPERANDS || ndim > MAX_AXES) {
+        Py_RETURN_NONE;
+    }
+    for (Py_ssize_t i = 0; i < ndim; i++) {
+        shape[i] = PyLong_AsSsize_t(PyTuple_GET_ITEM(lengths, i));
+        size *= shape[i];
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *operand = PyTuple_GET_ITEM(operands, i);
+        calls += array_of_operand(operand) == NULL ? ((Lazy *)operand)->calls : 0;
+    }
+    for (Py_ssize_t i = 0; i < count && calls > MOST_CALLS; i++) { /* compilers take the longer for each */
+        PyObject *operand = PyTuple_GET_ITEM(operands, i);
+        if (is_lazy(operand) && compute((Lazy *)operand) == NULL) {
+            return NULL;
+        }
+    }
+    Lazy *lazy = PyErr_Occurred() ? NULL : new_lazy((int)ndim, shape, size);
+    if (lazy == NULL) {
+        return NULL;
+    }
+    lazy->home = home;
+    lazy->function = Py_NewRef(function);
+    lazy->dtype = Py_NewRef(dtype);
+    lazy->operand_count = (int)count;
+    lazy->nbytes = nbytes;
+    lazy->memory = PyTuple_Check(memory) ? Py_NewRef(memory) : NULL;
+    lazy->calls = calls > MOST_CALLS ? 1 : calls;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        lazy->operands[i] = Py_NewRef(PyTuple_GET_ITEM(operands, i));
+    }
+    return enter(lazy);
 }
 
 /* What a recorded call reads of an Array, with what it takes as one element: a new reference. NULL without an exception
@@ -286,8 +327,8 @@ operand_of(PyObject *array)
     if (native == NULL) {
         return NULL;
     }
-    if (is_recorded(native)) {
-        PyObject *value = ((Recorded *)native)->value;
+    if (is_lazy(native)) {
+        PyObject *value = ((Lazy *)native)->value;
         return value == NULL ? Py_NewRef(native) : lasting(value);
     }
     if (PyArray_CheckExact(native)) {
@@ -330,7 +371,7 @@ is_worth_recording(PyObject *value)
     if (native == NULL) {
         return 0;
     }
-    return is_recorded(native) || (PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= fewest);
+    return is_lazy(native) || (PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= fewest);
 }
 
 /* The function that stands for a power, by its name: borrowed; NULL without an exception for none. */
@@ -381,13 +422,6 @@ run_at_once(void)
         fall_back();
     }
     return NULL;
-}
-
-static int
-has_shape_of(PyObject *operand, PyObject *other)
-{
-    int ndim = ndim_of_operand(operand);
-    return ndim == ndim_of_operand(other) && PyArray_CompareLists(shape_of_operand(operand), shape_of_operand(other), ndim);
 }
 
 /* The recorded call of a function: a new reference. NULL, perhaps with an exception, if it is to be run. */
@@ -457,20 +491,59 @@ done:
     return result == NULL ? run_at_once() : result;
 }
 
+/* A borrowed reference to the home, another than NumPy's, of a call that is recorded there; NULL if it is to be run. */
+static PyObject *
+home_elsewhere(PyObject *const *values, Py_ssize_t count)
+{
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (is_array(values[i])) {
+            int by_size;
+            PyObject *home = home_of(values[i]);
+            return is_home(home) && home != config.numpy_home && is_fused() && runs_at_home(home, &by_size) && !by_size
+                       ? home
+                       : NULL;
+        }
+    }
+    return NULL;
+}
+
+PyObject *
+record_elsewhere(Call *call, PyObject *const *values, Py_ssize_t count)
+{
+    PyObject *home = home_elsewhere(values, count), *args[MAX_PARAMETERS + 2] = {call->name, home};
+    if (home == NULL) {
+        return NULL;
+    }
+    int is_cast = call->parameter_count == 0;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        args[2 + i] = values[is_cast ? i : call->native_order[i]];
+    }
+    Py_INCREF(home);
+    PyObject *lazy = PyObject_Vectorcall(config.record, args, (size_t)count + 2, NULL), *result = NULL;
+    if (lazy != NULL && lazy != Py_None) {
+        result = wrap(Py_NewRef(lazy), home);
+    }
+    Py_XDECREF(lazy);
+    Py_DECREF(home);
+    return result;
+}
+
 PyObject *
 record_call(Call *call, PyObject *const *values)
 {
     PyObject *recorded = recorded_of(call, values);
-    return recorded == NULL ? NULL : wrap(recorded, config.numpy_home);
+    if (recorded == NULL) {
+        return PyErr_Occurred() ? NULL : record_elsewhere(call, values, call->parameter_count);
+    }
+    return wrap(recorded, config.numpy_home);
 }
 
 /* Whether a recorded call gives what an operand has, by shape and dtype. */
 static int
-is_like(const Recorded *recorded, PyObject *operand)
+is_like(const Lazy *recorded, PyObject *operand)
 {
-    return recorded->value == NULL && recorded->ndim == ndim_of_operand(operand)
-           && typenum_of_operand((PyObject *)recorded) == typenum_of_operand(operand)
-           && PyArray_CompareLists(recorded->shape, shape_of_operand(operand), recorded->ndim);
+    return recorded->value == NULL && has_shape_of((PyObject *)recorded, operand)
+           && typenum_of_operand((PyObject *)recorded) == typenum_of_operand(operand);
 }
 
 /* Whether the elements of a row follow each other, as they do in a new array: other loops may give another last bit. */
@@ -483,24 +556,33 @@ has_whole_rows(PyArrayObject *array)
 }
 
 /* A call that waits, of an Array that does; NULL for any other value. */
-static Recorded *
+static Lazy *
 recorded_in(PyObject *value)
 {
     PyObject *native = is_array(value) && home_of(value) == config.numpy_home ? get_slot(value, config.native_offset) : NULL;
-    return native != NULL && is_recorded(native) && ((Recorded *)native)->value == NULL ? (Recorded *)native : NULL;
+    return native != NULL && is_lazy(native) && ((Lazy *)native)->value == NULL ? (Lazy *)native : NULL;
 }
 
 PyObject *
 record_inplace(Call *call, PyObject *const *values)
 {
-    PyObject *array = values[0], *native = get_slot(array, config.native_offset);
+    PyObject *array = values[0], *native = get_slot(array, config.native_offset), *home = home_elsewhere(values, 1);
+    if (home != NULL) {
+        PyObject *done = PyObject_CallFunctionObjArgs(config.record_inplace, call->name, home, array, values[1], NULL);
+        int is_recorded = done == Py_True;
+        Py_XDECREF(done);
+        return is_recorded ? Py_NewRef(array) : NULL;
+    }
+    if (home_of(array) != config.numpy_home) {
+        return NULL;
+    }
     int takes_place = recorded_in(array) != NULL; /* of another call; or else it is written to memory */
     if (!takes_place
         && !(recorded_in(values[1]) != NULL && native != NULL && is_writable(native) && has_whole_rows((PyArrayObject *)native))) {
         return NULL;
     }
     Py_INCREF(native);
-    Recorded *result = (Recorded *)recorded_of(call, values);
+    Lazy *result = (Lazy *)recorded_of(call, values);
     int is_done = result != NULL && get_slot(array, config.native_offset) == native && is_like(result, native);
     if (is_done && takes_place) {
         Py_XDECREF(swap_slot(array, config.native_offset, Py_NewRef(result)));
@@ -516,7 +598,7 @@ record_inplace(Call *call, PyObject *const *values)
 int
 write_recorded(PyObject *native, PyObject *key, PyObject *value)
 {
-    Recorded *recorded = recorded_in(value);
+    Lazy *recorded = recorded_in(value);
     if (recorded == NULL || Py_REFCNT(value) > 1) {
         return 0;
     }
@@ -536,7 +618,7 @@ write_recorded(PyObject *native, PyObject *key, PyObject *value)
 /* The elements of an operand that become one of a reduction over `axis`, which follow each other: 0 for another axis. Gives
 the shape of the result. */
 static npy_intp
-group_of(const Recorded *operand, PyObject *axis, int keeps, int *ndim, npy_intp *shape)
+group_of(const Lazy *operand, PyObject *axis, int keeps, int *ndim, npy_intp *shape)
 {
     npy_intp group = operand->size;
     int kept = 0; /* axes that are not reduced */
@@ -557,7 +639,7 @@ group_of(const Recorded *operand, PyObject *axis, int keeps, int *ndim, npy_intp
 
 /* A reduction that is recorded: a new reference, or NULL, perhaps with an exception, if it is to be run. */
 static PyObject *
-reduction_of(Call *call, Recorded *operand, PyObject *axis, int keeps, npy_intp below)
+reduction_of(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp below)
 {
     npy_intp shape[MAX_AXES];
     int ndim;
@@ -566,9 +648,9 @@ reduction_of(Call *call, Recorded *operand, PyObject *axis, int keeps, npy_intp 
     int is_worth = group > 1 && operand->size < below;
     const Loop *loop = is_worth ? loop_of(call, call->name, operands, 1) : NULL;
     int warned = loop == NULL ? -1 : warned_errors();
-    Recorded *recorded = warned < 0 || !compute_reduction() || operand->value != NULL
+    Lazy *recorded = warned < 0 || !compute_reduction() || operand->value != NULL
                              ? NULL
-                             : new_recorded(loop, ndim, shape, operand->size / group, warned);
+                             : new_call_of(loop, ndim, shape, operand->size / group, warned);
     if (recorded == NULL) {
         return NULL;
     }
@@ -584,7 +666,7 @@ reduction_of(Call *call, Recorded *operand, PyObject *axis, int keeps, npy_intp 
 PyObject *
 record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    Recorded *operand = nargs > 0 ? recorded_in(args[0]) : NULL;
+    Lazy *operand = nargs > 0 ? recorded_in(args[0]) : NULL;
     if (operand == NULL) {
         return NULL;
     }

@@ -5,9 +5,17 @@
 
 #include "call.h"
 
+/* lazy_call(home, function, operands, shape, dtype, nbytes, memory): a call that is recorded on another backend than NumPy.
+None for more operands or axes than one can have. `memory` is a tuple of the native arrays that have what it reads, or None
+of a library without views. */
+PyObject *lazy_call(PyObject *module, PyObject *args);
+
 /* The Array that a call of an elementwise function of many elements gives, recorded: a new reference. NULL, perhaps with
 an exception, if the call is to be run. `values` are in the order of the parameters. */
 PyObject *record_call(Call *call, PyObject *const *values);
+
+/* The same on another backend than NumPy, of so many values. */
+PyObject *record_elsewhere(Call *call, PyObject *const *values, Py_ssize_t count);
 
 /* The same for a reduction of an Array that is recorded. The arguments are those of a vectorcall. */
 PyObject *record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames);

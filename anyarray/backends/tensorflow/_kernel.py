@@ -253,7 +253,7 @@ def shape_of(x: Tensor) -> tuple[int | None, ...]:
     """Shape as a tuple; None for a length that a trace does not know."""
     shape = x.shape
     if type(shape) is tuple:
-        return shape  # of a call that is put off
+        return shape  # of a recorded call
     try:
         return tuple(shape.as_list())
     except ValueError as error:

@@ -83,27 +83,17 @@ def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
             return None
     elif name == "count_nonzero" or kind not in "biuf":
         return None
-    return _REDUCED_BY[name][0], True, dtype, dtype
-
-
-def reduction_of(name: str) -> int:
-    """The number by which a `Call` knows a reduction; 0 of others."""
-    return 0 if name not in _REDUCED_BY else int(getattr(extension.speedups, _REDUCED_BY[name][1]))
+    return _REDUCED_BY[name], True, dtype, dtype
 
 
 SUMS_ARE_IN_PAIRS: Final = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
 """Whether NumPy adds up all floats in pairs; before 2.3 those that fit in a buffer, and then the sums of buffers."""
 
 _REDUCED_BY: Final = {
-    "all": (np.logical_and, "SELECTS"),
-    "any": (np.logical_or, "SELECTS"),
-    "count_nonzero": (np.add, "ADDS"),
-    "max": (np.maximum, "SELECTS"),
-    "mean": (np.add, "AVERAGES"),
-    "min": (np.minimum, "SELECTS"),
-    "sum": (np.add, "ADDS"),
-}
-"""The ufuncs of functions that may end a chain, and what they do."""
+    "all": np.logical_and, "any": np.logical_or, "count_nonzero": np.add, "max": np.maximum, "mean": np.add,
+    "min": np.minimum, "sum": np.add,
+}  # fmt: skip
+"""The ufuncs of functions that may end a chain."""
 
 _CORRECTLY_ROUNDED: Final = {
     "absolute", "add", "bitwise_and", "bitwise_or", "bitwise_xor", "ceil", "clip", "divide", "equal", "fabs",
@@ -132,34 +122,35 @@ def warned_errors() -> int:
     return sum(_KINDS[kind] for kind, mode in modes.items() if mode == "warn")
 
 
-def warn(function: str, errors: int, file: str | None, line: int, variables: dict[str, Any] | None) -> None:
+def warn(function: str, errors: int, where: tuple[str, int] | None, variables: dict[str, Any] | None) -> None:
     """Warn of floating-point errors at the line where a call was made."""
     for error, words in _WORDS.items():
         if errors & error:
             message = f"{words} encountered in {function}"
-            if file is None or variables is None:
+            if where is None or variables is None:
                 warnings.warn(message, RuntimeWarning, stacklevel=1)
             else:
-                callers.warn_at(message, RuntimeWarning, file, line, variables)
+                callers.warn_at(message, RuntimeWarning, *where, variables)
 
 
 def ran(
-    calls: tuple[tuple[str, np.dtype[Any], str | None, int], ...], elements: int, seconds: float, is_typical: bool
-) -> bool:
-    """Note what a chain took.
+    calls: list[tuple[str, np.dtype[Any]]], elements: int, seconds: float, is_typical: bool,
+    where: tuple[str, int] | None,
+) -> bool:  # fmt: skip
+    """Note what calls took that ran together.
 
-    `calls` are names of functions, each with the dtype that it read, and the file and the line where it was made. If
-    the chain `is_typical`, its time says what a call takes in one; returns whether that was of use, or never will be.
+    `calls` are names of functions, each with the dtype that it read. The last was made in a line of a file. If the
+    run `is_typical`, its time says what a call takes among others. Returns whether that was of use, or never will be.
     """
     records, learns = choice.current().records, machine.state.model is not None and learning.is_on()
     if not (records or learns):
         return machine.state.is_known  # else the profile may be read yet
     predictions = [
-        machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype, *_ in calls
+        machine.prediction_of(name, ((elements,),), (_dtypes.dtype(dtype.name),), None) for name, dtype in calls
     ]
     if records:
-        decision = automatic.of_chain([name for name, *_ in calls], elements, predictions)
-        watching.record_chain(records, decision, seconds, *calls[-1][2:])
+        decision = automatic.of_chain([name for name, _ in calls], elements, predictions)
+        watching.record_chain(records, decision, seconds, *(where or (None, 0)))
     if is_typical and learns:
         automatic.learn_chain(predictions, seconds)
     return learns or machine.state.is_known

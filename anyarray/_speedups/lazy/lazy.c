@@ -1,157 +1,191 @@
 /* The class of recorded calls, and the attribute by which an Array's native array is read.
 
-An Array whose call is recorded has a `Recorded` in the slot of its native array: `native_of` gives NULL for it, so
+An Array whose call is recorded has a `Lazy` in the slot of its native array: `native_of` gives NULL for it, so
 that no other fast path takes it, and `_native`, which Python code reads, computes it. */
 
-#include "recorded.h"
+#include "lazy.h"
 #include "arrays.h"
 #include "chains.h"
 #include "exposure.h"
-#include "postponed.h"
 #include <stddef.h>
 #include <structmember.h>
 
-Recorded recorded_calls = {.previous = &recorded_calls, .next = &recorded_calls};
-npy_intp recorded_count, recorded_bytes;
-Recorded *recorded_reduction;
+Lazy recorded_calls = {.previous = &recorded_calls, .next = &recorded_calls};
+npy_intp recorded_count, recorded_bytes, guarded_count;
+Lazy *recorded_reduction;
 
 int
-init_recorded(void)
+init_lazy(void)
 {
-    return PyType_Ready(&RecordedType) == 0 && PyType_Ready(&NativeSlotType) == 0;
+    return PyType_Ready(&LazyType) == 0 && PyType_Ready(&NativeSlotType) == 0;
 }
 
 void
-leave_ring(Recorded *recorded)
+leave_ring(Lazy *recorded)
 {
     if (recorded->next != NULL) {
         recorded->previous->next = recorded->next;
         recorded->next->previous = recorded->previous;
         recorded->previous = recorded->next = NULL;
         recorded_count--;
+        guarded_count -= recorded->memory != NULL;
         recorded_bytes -= recorded->nbytes;
         recorded_reduction = recorded_reduction == recorded ? NULL : recorded_reduction;
     }
 }
 
 void
-enter_ring(Recorded *recorded)
+enter_ring(Lazy *recorded)
 {
     recorded->previous = recorded_calls.previous;
     recorded->next = &recorded_calls;
     recorded->previous->next = recorded->next->previous = recorded;
     recorded_count++;
+    guarded_count += recorded->memory != NULL;
     recorded_bytes += recorded->nbytes;
 }
 
+Lazy *
+new_lazy(int ndim, const npy_intp *shape, npy_intp size)
+{
+    Lazy *lazy = PyObject_GC_New(Lazy, &LazyType);
+    if (lazy != NULL) {
+        memset((char *)lazy + sizeof(PyObject), 0, sizeof *lazy - sizeof(PyObject));
+        lazy->ndim = ndim;
+        lazy->size = size;
+        lazy->nbytes = size * 8;
+        lazy->calls = 1;
+        memcpy(lazy->shape, shape, sizeof(npy_intp) * (size_t)ndim);
+    }
+    return lazy;
+}
+
 void
-release_operands(Recorded *recorded)
+release_operands(Lazy *recorded)
 {
     for (int i = 0; i < MAX_OPERANDS; i++) {
         Py_CLEAR(recorded->operands[i]);
     }
     Py_CLEAR(recorded->code);
     Py_CLEAR(recorded->globals);
+    Py_CLEAR(recorded->memory);
 }
 
 static void
-recorded_dealloc(PyObject *self)
+lazy_dealloc(PyObject *self)
 {
-    Recorded *recorded = (Recorded *)self;
+    Lazy *recorded = (Lazy *)self;
     PyObject_GC_UnTrack(self);
     leave_ring(recorded);
     release_operands(recorded);
     Py_XDECREF(recorded->value);
+    Py_XDECREF(recorded->function);
+    Py_XDECREF(recorded->dtype);
     PyObject_GC_Del(self);
 }
 
 static int
-recorded_traverse(PyObject *self, visitproc visit, void *arg)
+lazy_traverse(PyObject *self, visitproc visit, void *arg)
 {
-    Recorded *recorded = (Recorded *)self;
+    Lazy *recorded = (Lazy *)self;
     for (int i = 0; i < MAX_OPERANDS; i++) {
         Py_VISIT(recorded->operands[i]);
     }
     Py_VISIT(recorded->globals);
+    Py_VISIT(recorded->memory);
     return 0;
 }
 
 /* A cycle goes through the variables of the module, which may hold the Array. The operands stay, as it may be run yet. */
 static int
-recorded_clear(PyObject *self)
+lazy_clear(PyObject *self)
 {
-    Py_CLEAR(((Recorded *)self)->globals);
+    Py_CLEAR(((Lazy *)self)->globals);
     return 0;
 }
 
 static PyObject *
-recorded_get_shape(PyObject *self, void *Py_UNUSED(closure))
+lazy_get_shape(PyObject *self, void *Py_UNUSED(closure))
 {
-    Recorded *recorded = (Recorded *)self;
+    Lazy *recorded = (Lazy *)self;
     return PyArray_IntTupleFromIntp(recorded->ndim, recorded->shape);
 }
 
 static PyObject *
-recorded_get_dtype(PyObject *self, void *Py_UNUSED(closure))
+lazy_get_dtype(PyObject *self, void *Py_UNUSED(closure))
 {
-    return (PyObject *)PyArray_DescrFromType(typenum_of_operand(self));
+    PyObject *dtype = ((Lazy *)self)->dtype;
+    return dtype == NULL ? (PyObject *)PyArray_DescrFromType(typenum_of_operand(self)) : Py_NewRef(dtype);
 }
 
 static PyObject *
-recorded_get_ndim(PyObject *self, void *Py_UNUSED(closure))
+lazy_get_is_computed(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromLong(((Recorded *)self)->ndim);
+    return PyBool_FromLong(((Lazy *)self)->value != NULL);
 }
 
 static PyObject *
-recorded_get_size(PyObject *self, void *Py_UNUSED(closure))
+lazy_get_value(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyLong_FromSsize_t(((Recorded *)self)->size);
+    PyObject *value = ((Lazy *)self)->value;
+    return Py_NewRef(value == NULL ? Py_None : value);
+}
+
+PyObject *
+where_of(const Lazy *lazy)
+{
+    PyCodeObject *code = (PyCodeObject *)lazy->code;
+    return code == NULL ? Py_NewRef(Py_None)
+                        : Py_BuildValue("Oi", code->co_filename, PyCode_Addr2Line(code, lazy->instruction));
 }
 
 static PyObject *
-recorded_get_is_computed(PyObject *self, void *Py_UNUSED(closure))
+lazy_get_where(PyObject *self, void *Py_UNUSED(closure))
 {
-    return PyBool_FromLong(((Recorded *)self)->value != NULL);
+    return where_of((Lazy *)self);
 }
 
 static Py_ssize_t
-recorded_length(PyObject *self)
+lazy_length(PyObject *self)
 {
-    if (((Recorded *)self)->ndim == 0) {
+    if (((Lazy *)self)->ndim == 0) {
         PyErr_SetString(PyExc_TypeError, "it has no axes");
         return -1;
     }
-    return ((Recorded *)self)->shape[0];
+    return ((Lazy *)self)->shape[0];
 }
 
-static PyGetSetDef recorded_getset[] = {
-    {"shape", recorded_get_shape, NULL, NULL, NULL},
-    {"dtype", recorded_get_dtype, NULL, NULL, NULL},
-    {"ndim", recorded_get_ndim, NULL, NULL, NULL},
-    {"size", recorded_get_size, NULL, NULL, NULL},
-    {"is_computed", recorded_get_is_computed, NULL, NULL, NULL},
+static PyGetSetDef lazy_getset[] = {
+    {"shape", lazy_get_shape, NULL, NULL, NULL},
+    {"dtype", lazy_get_dtype, NULL, NULL, NULL},
+    {"is_computed", lazy_get_is_computed, NULL, NULL, NULL},
+    {"value", lazy_get_value, NULL, NULL, NULL},
+    {"where", lazy_get_where, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
-static PyMemberDef recorded_members[] = {
-    {"is_decided", T_BOOL, offsetof(Recorded, is_decided), 0, NULL},
+static PyMemberDef lazy_members[] = {
+    {"is_decided", T_BOOL, offsetof(Lazy, is_decided), 0, NULL},
+    {"home", T_OBJECT, offsetof(Lazy, home), READONLY, NULL},
+    {"ndim", T_INT, offsetof(Lazy, ndim), READONLY, NULL},
+    {"size", T_PYSSIZET, offsetof(Lazy, size), READONLY, NULL},
+    {"group", T_PYSSIZET, offsetof(Lazy, group), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
-static PySequenceMethods recorded_as_sequence = {.sq_length = recorded_length};
+static PySequenceMethods lazy_as_sequence = {.sq_length = lazy_length};
 
-PyTypeObject RecordedType = {
+PyTypeObject LazyType = {
     PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "anyarray._speedups.Recorded",
-    .tp_basicsize = sizeof(Recorded),
-    .tp_dealloc = recorded_dealloc,
-    .tp_traverse = recorded_traverse,
-    .tp_clear = recorded_clear,
+    .tp_name = "anyarray._speedups.Lazy",
+    .tp_basicsize = sizeof(Lazy),
+    .tp_dealloc = lazy_dealloc,
+    .tp_traverse = lazy_traverse,
+    .tp_clear = lazy_clear,
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC,
-    .tp_getset = recorded_getset,
-    .tp_members = recorded_members,
-    .tp_as_sequence = &recorded_as_sequence,
+    .tp_getset = lazy_getset,
+    .tp_members = lazy_members,
+    .tp_as_sequence = &lazy_as_sequence,
 };
 
 /* The attribute `_native` of Arrays: the native array in the slot of that offset, computed if it is recorded. */
@@ -187,28 +221,13 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
         PyErr_SetString(PyExc_AttributeError, "_native");
         return NULL;
     }
-    if (is_postponed(native)) {
-        Py_INCREF(native);
-        PyObject *computed = compute_postponed(native);
-        if (computed != NULL && get_slot(array, offset) == native) {
-            Py_XDECREF(swap_slot(array, offset, Py_NewRef(computed)));
-        }
-        Py_DECREF(native);
-        return computed;
-    }
-    if (!is_recorded(native)) {
-        if (!compute_postponed_readers(native)) {
-            return NULL;
-        }
-        if (recorded_count && !compute_readers(native, NULL)) { /* who asks may write to it */
-            return NULL;
-        }
-        return Py_NewRef(native);
+    if (!is_lazy(native)) { /* who asks may write to it */
+        return recorded_count && !compute_readers(native, NULL) ? NULL : Py_NewRef(native);
     }
     Py_INCREF(native);
-    PyObject *value = ((Recorded *)native)->value;
-    value = Py_XNewRef(value == NULL ? compute((Recorded *)native) : value);
-    if (value != NULL && ((Recorded *)native)->ndim == 0) {
+    PyObject *value = ((Lazy *)native)->value;
+    value = Py_XNewRef(value == NULL ? compute((Lazy *)native) : value);
+    if (value != NULL && ((Lazy *)native)->ndim == 0 && ((Lazy *)native)->loop != NULL) {
         value = PyArray_Return((PyArrayObject *)value); /* a scalar, as NumPy gives */
     }
     if (value != NULL && get_slot(array, offset) == native) {

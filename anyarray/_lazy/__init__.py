@@ -1,0 +1,10 @@
+"""Calls that are recorded, and what runs them together.
+
+Imports from `_call` and all that is below it. `_array` tells the calls of `_call` what is here.
+
+    recording    which calls are recorded on other backends than NumPy; `_speedups/lazy/recording.c` says it for NumPy
+    loops        what the compiled code asks about NumPy's loops, and what it says of their errors and times
+    compiler     runs recorded calls on a library that compiles functions, or makes kernels
+    moves        recorded calls of NumPy's that another backend runs
+    tracing      a function whose elementwise calls become one kernel, for `xp.jit`
+"""

@@ -1,0 +1,13 @@
+"""What the compiled code is told of recorded calls, once."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from anyarray._lazy import loops, moves, recording
+
+TOLD: Final[dict[str, Any]] = {
+    "loop_of": loops.loop_of, "warned_errors": loops.warned_errors, "warn": loops.warn, "ran": loops.ran,
+    "error_variable": loops.ERROR_VARIABLE, "move": moves.move, "record": recording.record,
+    "record_inplace": recording.record_inplace, "compute": recording.compute, "base_of": recording.base_of,
+}  # fmt: skip

@@ -1,0 +1,289 @@
+/* The graph of recorded calls that lead to some, gathered when their values are needed.
+
+Compiled: all of it. `chains.c` runs it in NumPy, and Python, which is told of it as `_lazy.compiler.Graph`, elsewhere. */
+
+#include "graph.h"
+#include "arrays.h"
+#include "chains.h"
+
+static int generation; /* of marks */
+
+static int
+make_room(Graph *graph)
+{
+    int most = graph->call_count > graph->array_count ? graph->call_count : graph->array_count;
+    if (most < graph->capacity) {
+        return 1;
+    }
+    int capacity = graph->capacity ? 2 * graph->capacity : 2 * MOST_CALLS;
+    Lazy **calls = PyMem_RawRealloc(graph->calls, sizeof *calls * (size_t)capacity);
+    graph->calls = calls == NULL ? graph->calls : calls;
+    PyObject **arrays = PyMem_RawRealloc(graph->arrays, sizeof *arrays * (size_t)capacity);
+    graph->arrays = arrays == NULL ? graph->arrays : arrays;
+    if (calls == NULL || arrays == NULL) {
+        return 0;
+    }
+    graph->capacity = capacity;
+    return 1;
+}
+
+int
+index_of_array(const Graph *graph, PyObject *array)
+{
+    int at = 0;
+    while (at < graph->array_count && graph->arrays[at] != array) {
+        at++;
+    }
+    return at;
+}
+
+/* Gathers the calls that lead to one; 0 if memory ran out. The depth is at most that of a chain. */
+static int
+gather(Lazy *call, Graph *graph)
+{
+    if (call->mark == generation) {
+        return 1;
+    }
+    call->mark = generation;
+    call->readers = 0;
+    for (int i = 0; i < call->operand_count; i++) {
+        PyObject *operand = call->operands[i], *array = array_of_operand(operand);
+        if (array == NULL) {
+            if (!gather((Lazy *)operand, graph)) {
+                return 0;
+            }
+            ((Lazy *)operand)->readers++;
+        }
+        else if (index_of_array(graph, array) == graph->array_count) {
+            if (!make_room(graph)) {
+                return 0;
+            }
+            graph->arrays[graph->array_count++] = array;
+        }
+    }
+    if (!make_room(graph)) {
+        return 0;
+    }
+    call->at = graph->call_count;
+    graph->calls[graph->call_count++] = call;
+    return 1;
+}
+
+int
+gather_calls(Lazy *const *targets, int count, Graph *graph)
+{
+    int is_done = 1;
+    generation++;
+    for (int i = 0; is_done && i < count; i++) {
+        is_done = gather(targets[i], graph);
+    }
+    return is_done;
+}
+
+void
+free_graph(Graph *graph)
+{
+    PyMem_RawFree(graph->calls);
+    PyMem_RawFree(graph->arrays);
+}
+
+/* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
+shape: NULL if there is none. */
+static Lazy *
+find_other_shape(Lazy *call, const Lazy *target)
+{
+    if (call->mark == generation) {
+        return NULL;
+    }
+    call->mark = generation;
+    for (int i = 0; i < call->operand_count; i++) {
+        PyObject *operand = call->operands[i];
+        if (array_of_operand(operand) != NULL) {
+            continue;
+        }
+        Lazy *other = (Lazy *)operand;
+        if (target->group && call == target) {
+            target = other; /* whose shape the chain has */
+        }
+        else if (other->group || !has_shape_of(operand, (PyObject *)target)) {
+            return other;
+        }
+        Lazy *found = find_other_shape(other, target);
+        if (found != NULL) {
+            return found;
+        }
+    }
+    return NULL;
+}
+
+int
+compute_other_shapes(Lazy *lazy)
+{
+    while (lazy->value == NULL) {
+        generation++;
+        Lazy *other = find_other_shape(lazy, lazy);
+        if (other == NULL) {
+            break;
+        }
+        if (compute(other) == NULL) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+static void
+mark_from(Lazy *call)
+{
+    if (call->value == NULL && call->mark != generation) {
+        call->mark = generation;
+        for (int i = 0; i < call->operand_count; i++) {
+            if (array_of_operand(call->operands[i]) == NULL) {
+                mark_from((Lazy *)call->operands[i]);
+            }
+        }
+    }
+}
+
+int
+mark_calls(Lazy *lazy)
+{
+    generation++;
+    mark_from(lazy);
+    return generation;
+}
+
+/* Adds a call to those that Python is told of, with what it reads and the dtype that it gives: steals the references to
+both. Its name, or NULL with an exception. */
+static PyObject *
+tell_call(PyObject *calls, PyObject *origins, Lazy *origin, PyObject *function, PyObject *operands, PyObject *dtype)
+{
+    PyObject *call = operands == NULL || dtype == NULL ? NULL : PyTuple_Pack(3, function, operands, dtype);
+    int is_added = call != NULL && PyList_Append(calls, call) == 0 && PyList_Append(origins, (PyObject *)origin) == 0;
+    Py_XDECREF(call);
+    Py_XDECREF(operands);
+    Py_XDECREF(dtype);
+    return is_added ? PyUnicode_FromFormat("v%zd", PyList_GET_SIZE(calls) - 1) : NULL;
+}
+
+/* The name of an operand of a call, cast to what NumPy's loop reads: a new reference, or NULL with an exception. */
+static PyObject *
+name_of_operand(const Graph *graph, Lazy *call, int i, PyObject *names, PyObject *calls, PyObject *origins)
+{
+    PyObject *operand = call->operands[i], *array = array_of_operand(operand);
+    PyObject *name = array == NULL ? Py_NewRef(PyList_GET_ITEM(names, ((Lazy *)operand)->at))
+                                   : PyUnicode_FromFormat("x%d", index_of_array(graph, array));
+    int to = call->loop == NULL ? 0 : call->loop->types[i];
+    if (name == NULL || call->loop == NULL || typenum_of_operand(operand) == to) {
+        return name;
+    }
+    PyObject *operands = PyTuple_Pack(1, name), *dtype = (PyObject *)PyArray_DescrFromType(to);
+    Py_DECREF(name);
+    return tell_call(calls, origins, call, constants.astype, operands, dtype);
+}
+
+/* Tells Python of the calls, and of the names of what they give, in lists; 0 with an exception. */
+static int
+tell_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origins)
+{
+    for (int c = 0; c < graph->call_count; c++) {
+        Lazy *call = graph->calls[c];
+        PyObject *function = call->loop == NULL ? call->function : call->loop->told == NULL ? constants.astype : call->loop->ours;
+        PyObject *operands = PyTuple_New(call->operand_count);
+        for (int i = 0; operands != NULL && i < call->operand_count; i++) {
+            PyObject *operand = name_of_operand(graph, call, i, names, calls, origins);
+            if (operand == NULL) {
+                Py_CLEAR(operands);
+                break;
+            }
+            PyTuple_SET_ITEM(operands, i, operand);
+        }
+        PyObject *dtype = PyObject_GetAttr((PyObject *)call, constants.dtype);
+        PyObject *name = tell_call(calls, origins, call, function, operands, dtype);
+        int is_told = name != NULL && PyList_Append(names, name) == 0;
+        Py_XDECREF(name);
+        if (!is_told) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* What Python is told of a graph, of which `kept` says which calls are kept. */
+static PyObject *
+tell_graph(const Graph *graph, const char *kept)
+{
+    PyObject *names = PyList_New(0), *calls = PyList_New(0), *origins = PyList_New(0), *nodes = PyList_New(0);
+    PyObject *results = PyList_New(0), *arrays = PyTuple_New(graph->array_count), *told = NULL;
+    int is_done = names && calls && origins && nodes && results && arrays && tell_calls(graph, names, calls, origins);
+    for (int i = 0; is_done && i < graph->array_count; i++) {
+        PyTuple_SET_ITEM(arrays, i, Py_NewRef(graph->arrays[i]));
+    }
+    for (int c = 0; is_done && c < graph->call_count; c++) {
+        is_done = !kept[c] || (PyList_Append(nodes, (PyObject *)graph->calls[c]) == 0
+                               && PyList_Append(results, PyList_GET_ITEM(names, c)) == 0);
+    }
+    if (is_done) {
+        told = PyTuple_Pack(5, calls, arrays, results, nodes, origins);
+    }
+    PyObject *const made[] = {names, calls, origins, nodes, results, arrays};
+    for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
+        Py_XDECREF(made[i]);
+    }
+    return told;
+}
+
+PyObject *
+graph_of(PyObject *Py_UNUSED(module), PyObject *targets)
+{
+    Py_ssize_t given = PyTuple_Size(targets);
+    Lazy **wanted = given < 0 ? NULL : PyMem_RawMalloc(sizeof *wanted * (size_t)(given + 1));
+    Graph graph = {0};
+    char *kept = NULL;
+    int count = 0, is_done = wanted != NULL;
+    for (Py_ssize_t i = 0; is_done && i < given; i++) {
+        is_done = compute_other_shapes((Lazy *)PyTuple_GET_ITEM(targets, i));
+    }
+    for (Py_ssize_t i = 0; is_done && i < given; i++) { /* no Python code runs from here on until all is told */
+        Lazy *target = (Lazy *)PyTuple_GET_ITEM(targets, i);
+        if (target->value == NULL) {
+            wanted[count++] = target;
+        }
+    }
+    is_done = is_done && gather_calls(wanted, count, &graph)
+              && (kept = PyMem_RawCalloc((size_t)graph.call_count + 1, 1)) != NULL;
+    for (int c = 0; is_done && c < graph.call_count; c++) {
+        kept[c] = Py_REFCNT(graph.calls[c]) > graph.calls[c]->readers;
+    }
+    int is_collecting = PyGC_Disable(); /* else a finalizer may run other calls */
+    PyObject *told = is_done ? tell_graph(&graph, kept) : NULL;
+    if (is_collecting) {
+        PyGC_Enable();
+    }
+    PyMem_RawFree(wanted);
+    PyMem_RawFree(kept);
+    free_graph(&graph);
+    return told != NULL || PyErr_Occurred() ? told : PyErr_NoMemory();
+}
+
+PyObject *
+keep(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyObject *calls, *values;
+    if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &calls, &PyList_Type, &values)) {
+        return NULL;
+    }
+    lock_chains();
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) {
+        Lazy *call = (Lazy *)PyList_GET_ITEM(calls, i);
+        if (call->value == NULL) {
+            call->value = Py_NewRef(PyList_GET_ITEM(values, i));
+            leave_ring(call);
+        }
+    }
+    unlock_chains();
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) { /* now, as what is freed may run Python code */
+        release_operands((Lazy *)PyList_GET_ITEM(calls, i));
+    }
+    Py_RETURN_NONE;
+}
