@@ -21,6 +21,7 @@ import numpy.typing as npt
 from anyarray._base import dtypes
 from anyarray._memory import alignment
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axis_in
 from anyarray.backends.tensorflow._derivatives import is_for_xla, written, written_last
 from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host, known_range
 from anyarray.backends.tensorflow._host import FEW, from_host, is_eager, on_host, raw
@@ -38,7 +39,7 @@ from anyarray.backends.tensorflow._kernel import (
     shape_of,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, axis_in, length_tensor, lengths, shape_tensor, sizes_of
+from anyarray.backends.tensorflow._shapes import Length, length_tensor, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis, stretched
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]

@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from anyarray._base import errors
+from anyarray.backends._shared.axes import axes_in
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -32,7 +33,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, axes_in, lengths, shape_tensor
+from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
 from anyarray.backends.tensorflow.manipulation import at_every_rank
 
 _conj = op("Conj")

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from anyarray._base import dtypes, errors, sizes
+from anyarray.backends._shared.axes import axes_in, axis_in
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -34,15 +35,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
     shape_of,
 )
-from anyarray.backends.tensorflow._shapes import (
-    Length,
-    axes_in,
-    axis_in,
-    cut,
-    lengths,
-    shape_tensor,
-    sizes_of,
-)
+from anyarray.backends.tensorflow._shapes import Length, cut, lengths, shape_tensor, sizes_of
 
 __all__ = [
     "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat",

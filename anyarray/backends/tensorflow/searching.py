@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anyarray._base import dtypes, errors
 from anyarray.backends import _ordering
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axes_in, axis_in
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -32,7 +33,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
     shape_of,
 )
-from anyarray.backends.tensorflow._shapes import axes_in, axis_in, sizes_of
+from anyarray.backends.tensorflow._shapes import sizes_of
 from anyarray.backends.tensorflow.indexing import take
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays, flattened
 from anyarray.backends.tensorflow.sorting import order_keys, refuse_complex

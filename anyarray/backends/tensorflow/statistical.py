@@ -17,6 +17,7 @@ import numpy as np
 
 from anyarray._base import dtypes, errors
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axes_in, axis_in
 from anyarray.backends.tensorflow._derivatives import product, running_product
 from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import from_host, on_host, raw
@@ -38,17 +39,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import (
-    axes_in,
-    axes_tensor,
-    axis_in,
-    cut,
-    every_axis,
-    lengths,
-    shape_tensor,
-    sizes_of,
-    slab,
-)
+from anyarray.backends.tensorflow._shapes import axes_tensor, cut, every_axis, lengths, shape_tensor, sizes_of, slab
 from anyarray.backends.tensorflow.manipulation import moveaxis
 from anyarray.backends.tensorflow.searching import where
 

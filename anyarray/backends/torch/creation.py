@@ -7,7 +7,8 @@ from typing import Any, Final
 
 import torch
 
-from anyarray.backends.torch._kernel import KIND, SIGNED, Native, axis_within, cast, on_bits
+from anyarray.backends._shared.axes import axis_in
+from anyarray.backends.torch._kernel import KIND, SIGNED, Native, cast, on_bits
 
 __all__ = [
     "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
@@ -165,6 +166,6 @@ def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
     shape = [flat[axis].shape[0] for axis in axes]
     grids = []
     for x, axis in zip(flat, axes, strict=True):
-        along = x.reshape((-1,) + (1,) * (len(shape) - 1 - axis_within(axis, len(shape))))
+        along = x.reshape((-1,) + (1,) * (len(shape) - 1 - axis_in(axis, len(shape))))
         grids.append(along.expand(shape).clone(memory_format=torch.contiguous_format))
     return tuple(grids)

@@ -8,12 +8,12 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from anyarray.backends._shared.axes import axis_in
 from anyarray.backends.torch._hooks import is_replaced, is_traced, to_numpy
 from anyarray.backends.torch._kernel import (
     NOTED,
     SIGNED,
     Native,
-    axis_within,
     bits,
     can_be_read,
     cast,
@@ -23,9 +23,7 @@ from anyarray.backends.torch._kernel import (
     with_bits,
     with_kernels,
 )
-from anyarray.backends.torch._kernel import (
-    indices as as_indices,
-)
+from anyarray.backends.torch._kernel import indices as as_indices
 from anyarray.backends.torch._mirrors import mirrored, spread
 from anyarray.backends.torch.searching import require_values
 
@@ -457,7 +455,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
         if x.ndim != 1:
             raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
         axis = 0
-    axis = axis_within(axis, x.ndim)
+    axis = axis_in(axis, x.ndim)
     if indices.ndim == 1 and indices.dtype in _COUNTS and can_be_read(indices):
         try:
             return torch.index_select(x, axis, indices)
@@ -471,7 +469,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
 
 
 def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
-    axis = axis_within(axis, x.ndim)
+    axis = axis_in(axis, x.ndim)
     require_kinds("iu", indices)
     if indices.ndim != x.ndim:
         raise ValueError(f"indices must have {x.ndim} axes, as x has, not {indices.ndim}")

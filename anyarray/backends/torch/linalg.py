@@ -10,18 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from anyarray.backends._shared.axes import axes_in
 from anyarray.backends.torch._hooks import is_traced
-from anyarray.backends.torch._kernel import (
-    SUMMED,
-    Axes,
-    Native,
-    axes_within,
-    directly,
-    inexact,
-    is_recorded,
-    promoted,
-    with_kernels,
-)
+from anyarray.backends.torch._kernel import SUMMED, Axes, Native, directly, inexact, is_recorded, promoted, with_kernels
 from anyarray.backends.torch.creation import near
 from anyarray.backends.torch.elementwise import abs as absolute
 from anyarray.backends.torch.elementwise import multiply, root_of_sum, subtract
@@ -299,7 +290,7 @@ def svdvals(x: Native, /) -> Native:
 
 @_factoring(_DIVERGING)
 def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     if ord == 2:
         return _euclidean(x, axes, keepdims)
     if ord == 0:

@@ -7,17 +7,8 @@ from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import (
-    KIND,
-    PROMOTED,
-    SIGNED,
-    Native,
-    axis_within,
-    bits,
-    directly,
-    promoted,
-    with_kernels,
-)
+from anyarray.backends._shared.axes import axis_in
+from anyarray.backends.torch._kernel import KIND, PROMOTED, SIGNED, Native, bits, directly, promoted, with_kernels
 
 __all__ = ["matmul", "tensordot", "vecdot"]
 
@@ -63,8 +54,8 @@ def tensordot(x1: Native, x2: Native, /, *, axes: int | tuple[Sequence[int], Seq
     else:
         pairs = tuple([[one] if isinstance(one, int) else list(one) for one in axes])
         pairs = (
-            [axis_within(one, x1.ndim) for one in pairs[0]],
-            [axis_within(one, x2.ndim) for one in pairs[1]],
+            [axis_in(one, x1.ndim) for one in pairs[0]],
+            [axis_in(one, x2.ndim) for one in pairs[1]],
         )
         if len(pairs[0]) != len(pairs[1]):
             raise ValueError("axes must name as many axes of both")
@@ -79,7 +70,7 @@ def tensordot(x1: Native, x2: Native, /, *, axes: int | tuple[Sequence[int], Seq
 
 def vecdot(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
     if axis >= 0 or axis < -min(x1.ndim, x2.ndim):
-        axis_within(axis, min(x1.ndim, x2.ndim))
+        axis_in(axis, min(x1.ndim, x2.ndim))
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"x1 and x2 must be of one length along axis {axis}, not {tuple(x1.shape)}, {tuple(x2.shape)}")
     x1, x2 = (torch.movedim(x, (axis,), (-1,)) for x in (x1, x2))

@@ -10,12 +10,11 @@ import numpy as np
 import torch
 
 from anyarray._base import errors
+from anyarray.backends._shared.axes import axes_in, axis_in
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import (
     Axes,
     Native,
-    axes_within,
-    axis_within,
     bits,
     can_be_read,
     directly,
@@ -33,7 +32,7 @@ __all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchso
 
 def count_nonzero(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
     x = truth(bits(x))
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     return torch.sum(x, axes, keepdims) if axes else x.to(torch.int64)
 
 
@@ -47,7 +46,7 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
         if axis is None:
             found = function(x)
             return found.reshape((1,) * x.ndim) if keepdims else found
-        return function(x, axis_within(axis, x.ndim), keepdims)
+        return function(x, axis_in(axis, x.ndim), keepdims)
 
     return position
 
