@@ -22,7 +22,7 @@ def axis_in(axis: int, ndim: int) -> int:
 
 
 def axes_in(axis: Axes | Sequence[int], ndim: int) -> tuple[int, ...]:
-    """`axis` as distinct axes counted from the first one; None is all of them."""
+    """`axis` as distinct axes counted from the first; None is all of them."""
     if axis is None:
         return tuple(range(ndim))
     axes = tuple([axis_in(one, ndim) for one in ((axis,) if isinstance(axis, int) else axis)])
@@ -32,7 +32,7 @@ def axes_in(axis: Axes | Sequence[int], ndim: int) -> tuple[int, ...]:
 
 
 def only_axis(axis: int | None, ndim: int) -> int:
-    """`axis` counted from the first one, which may be None if there is one axis."""
+    """`axis` counted from the first; None is the only one."""
     if axis is None:
         if ndim != 1:
             raise ValueError(f"axis must be given for an array of {ndim} axes")
@@ -54,7 +54,7 @@ def moved(ndim: int, source: int | Sequence[int], destination: int | Sequence[in
 def rolled(
     shift: int | Sequence[int], axis: int | Sequence[int], shape: Sequence[Any]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shifts of `roll`, each below the length of its axis if that is known, and the axes."""
+    """The shifts of `roll`, modulo the lengths that are known, and its axes."""
     shifts = (shift,) if isinstance(shift, int) else tuple(shift)
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     shifts = shifts * len(axes) if len(shifts) == 1 else shifts
@@ -76,7 +76,7 @@ def grid_axes(count: int, indexing: str) -> list[int]:
     return axes
 
 
-def contracted(
+def contracted_axes(
     shape1: Sequence[Any], shape2: Sequence[Any], axes: int | Sequence[int | Sequence[int]]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The axes of each array over which `tensordot` sums."""
@@ -100,20 +100,20 @@ def require_vectors(ndim1: int, ndim2: int) -> None:
 
 
 def near_diagonal(shape: Sequence[int], k: int) -> int:
-    """`k`, or the nearest empty diagonal, as libraries use narrow integers.
+    """`k`, or the nearest empty diagonal if `k` has more than 32 bits.
 
-    Raises ValueError unless the shape is that of matrices.
+    Libraries use narrow integers. Raises ValueError unless the shape is that of matrices.
     """
     if len(shape) < 2:
         raise ValueError("x must be a matrix or a stack of them")
-    return k and max(-shape[-2], min(k, shape[-1]))
+    return k if abs(k) < 1 << 31 else max(-shape[-2], min(k, shape[-1]))
 
 
 def progression(start: float, stop: float | None, step: float, *, is_integer: bool) -> tuple[float, float, int]:
-    """The first number of `arange`, the difference of its neighbours, and their number.
+    """The first number of `arange`, the step, and the length.
 
-    All are integers if the dtype `is_integer` and so are the numbers. Else the difference is that of the first two, as
-    in NumPy, each of which is rounded toward zero for an integer dtype.
+    All are integers if the dtype `is_integer` and so are the numbers. Else the step is the difference of the first
+    two numbers, as in NumPy, each of which is rounded toward zero for an integer dtype.
     """
     if stop is None:
         start, stop = 0, start

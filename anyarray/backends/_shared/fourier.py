@@ -42,9 +42,9 @@ def one_by_one(
     *,
     is_half: bool,
 ) -> Native:
-    """A transform along one axis after the other in NumPy's order, which may name one twice.
+    """A transform along one axis after the other, in NumPy's order.
 
-    `last` transforms along the last one, `other` along the others.
+    An axis may be named twice. `last` transforms along the last one, `other` along the others.
     """
     steps = list(zip([*[other] * (len(axes) - 1), last], lengths, axes, strict=True))
     for transform, n, axis in steps if is_half else reversed(steps):

@@ -17,6 +17,7 @@ import numpy as np
 from jax import lax
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import only_axis
 from anyarray.backends.jax._hooks import device_of, lent
 from anyarray.backends.jax._host import in_host_memory, is_read_in_place, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
@@ -44,12 +45,9 @@ def _take(x: Native, indices: Native, *, axis: int) -> Native:
 
 
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
-    if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
-        axis = 0
+    axis = only_axis(axis, x.ndim)
     if indices.dtype != bool:  # `_take` rejects it
-        _check_bounds(indices, x.shape[axis], axis % x.ndim)
+        _check_bounds(indices, x.shape[axis], axis)
     return _take(x, indices, axis=axis)
 
 

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from anyarray.backends._shared.axes import near_diagonal, require_vectors
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
-from anyarray.backends.jax.creation import near
 from anyarray.backends.jax.elementwise import absolute
 from anyarray.backends.jax.statistical import added, reduced, root_of_sum, total_dtype, with_nan
 
@@ -25,8 +25,7 @@ __all__ = [
 
 @compiled
 def outer(x1: Native, x2: Native) -> Native:
-    if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(f"outer: x1 and x2 must have one axis, not {x1.ndim} and {x2.ndim}")
+    require_vectors(x1.ndim, x2.ndim)
     x1, x2 = promoted(x1, x2)
     return jnp.multiply(x1[:, None], x2[None, :])
 
@@ -38,12 +37,12 @@ def cross(x1: Native, x2: Native, *, axis: int = -1) -> Native:
 
 @compiled
 def diagonal(x: Native, *, offset: int = 0) -> Native:
-    return jnp.linalg.diagonal(x, offset=near(x, offset))
+    return jnp.linalg.diagonal(x, offset=near_diagonal(x.shape, offset))
 
 
 @compiled
 def trace(x: Native, *, offset: int = 0, dtype: Any = None) -> Native:
-    return jnp.sum(jnp.linalg.diagonal(x, offset=near(x, offset)), axis=-1, dtype=total_dtype(x, dtype))
+    return jnp.sum(jnp.linalg.diagonal(x, offset=near_diagonal(x.shape, offset)), axis=-1, dtype=total_dtype(x, dtype))
 
 
 def _factoring(function: Callable[..., Any]) -> Any:

@@ -22,6 +22,7 @@ import ml_dtypes
 import numpy as np
 
 from anyarray._base import dtypes, errors
+from anyarray.backends._shared.axes import require_vectors
 from anyarray.backends.tensorflow._derivatives import determinant, inverse_with_slope, log_determinant, lost_at_ties
 from anyarray.backends.tensorflow._device import EagerTensor, Tensor, is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import on_host, sooner_unless_differentiated
@@ -484,10 +485,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
 
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
-    if x1.shape.rank != 1 or x2.shape.rank != 1:
-        raise errors.ArgumentValueError(
-            f"outer: x1 and x2 must have one axis each, not {x1.shape.rank} and {x2.shape.rank}"
-        )
+    require_vectors(x1.shape.rank, x2.shape.rank)
     return multiply(_expand_dims(x1, constant(-1)), x2)
 
 

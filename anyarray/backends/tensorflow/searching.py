@@ -16,7 +16,7 @@ import numpy.typing as npt
 from anyarray._base import dtypes, errors
 from anyarray.backends import _ordering
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends._shared.axes import axes_in, axis_in
+from anyarray.backends._shared.axes import axes_in, axis_in, bins
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -196,10 +196,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, *, le
     if length is None:
         if not is_eager(x):
             raise errors.unknown_length("bincount")
-        values = np.asarray(x)
-        if values.size and values.min() < 0:
-            raise ValueError("bincount: x must not be negative")
-        length = max(minlength, int(values.max()) + 1 if values.size else 0)
+        length = bins(np.asarray(x), minlength)
     else:  # what is too large has no place, either
         places = _select(_less(places, constant(length, "int64")), places, constant(-1, "int64"))
     added = _ones_like(places) if weights is None else cast(weights, "float64")

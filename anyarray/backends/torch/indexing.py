@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from anyarray.backends._shared.axes import axis_in
+from anyarray.backends._shared.axes import axis_in, only_axis
 from anyarray.backends.torch._hooks import is_replaced, is_traced, to_numpy
 from anyarray.backends.torch._kernel import (
     NOTED,
@@ -451,11 +451,7 @@ _COUNTS: Final = _INDICES - {torch.bool}
 
 
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
-    if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
-        axis = 0
-    axis = axis_in(axis, x.ndim)
+    axis = only_axis(axis, x.ndim)
     if indices.ndim == 1 and indices.dtype in _COUNTS and can_be_read(indices):
         try:
             return torch.index_select(x, axis, indices)

@@ -10,10 +10,9 @@ from typing import Any
 import numpy as np
 import torch
 
-from anyarray.backends._shared.axes import axes_in
+from anyarray.backends._shared.axes import axes_in, near_diagonal, require_vectors
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import SUMMED, Axes, Native, directly, inexact, is_recorded, promoted, with_kernels
-from anyarray.backends.torch.creation import near
 from anyarray.backends.torch.elementwise import abs as absolute
 from anyarray.backends.torch.elementwise import multiply, root_of_sum, subtract
 from anyarray.backends.torch.statistical import max as greatest
@@ -33,8 +32,7 @@ def _matrices(x: Native) -> Native:
 
 
 def outer(x1: Native, x2: Native, /) -> Native:
-    if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(f"outer: x1 and x2 must have one axis, not {x1.ndim} and {x2.ndim}")
+    require_vectors(x1.ndim, x2.ndim)
     return multiply(x1[:, None], x2[None, :])
 
 
@@ -51,7 +49,7 @@ def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
 
 
 def diagonal(x: Native, /, *, offset: int = 0) -> Native:
-    return torch.diagonal(_matrices(x), near(x, offset), -2, -1)
+    return torch.diagonal(x, near_diagonal(x.shape, offset), -2, -1)
 
 
 def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 
 from anyarray._base import sizes
-from anyarray.backends._shared.axes import axes_in, axis_in
+from anyarray.backends._shared.axes import axes_in, axis_in, rolled
 from anyarray.backends.torch._hooks import is_replaced, layout_of
 from anyarray.backends.torch._kernel import (
     KIND,
@@ -159,21 +159,10 @@ def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> N
 
 
 def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Native:
-    shifts = (shift,) if isinstance(shift, int) else tuple(shift)
     if axis is None:
-        flat = x.reshape(-1)
-        return torch.roll(flat, sum(shifts) % max(flat.shape[0], 1), 0).reshape(x.shape)
-    axes = axis if isinstance(axis, tuple) else (axis,) * len(shifts)
-    if len(shifts) == 1:
-        shifts *= len(axes)
-    elif len(axes) == 1:
-        axes *= len(shifts)
-    if len(axes) != len(shifts):
-        raise ValueError("shift and axis must be of one length")
-    if not axes:
-        return x.clone()
-    lengths = [x.shape[axis_in(one, x.ndim)] for one in axes]
-    return torch.roll(x, [n % max(length, 1) for n, length in zip(shifts, lengths, strict=True)], axes)
+        return roll(x.reshape(-1), shift if isinstance(shift, int) else sum(shift), axis=0).reshape(x.shape)
+    shifts, axes = rolled(shift, axis, x.shape)
+    return torch.roll(x, shifts, axes) if axes else x.clone()
 
 
 def tile(x: Native, repetitions: tuple[int, ...], /) -> Native:

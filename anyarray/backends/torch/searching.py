@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from anyarray._base import errors
-from anyarray.backends._shared.axes import axes_in, axis_in
-from anyarray.backends.torch._hooks import is_traced
+from anyarray.backends._shared.axes import axes_in, axis_in, bins
+from anyarray.backends.torch._hooks import is_traced, to_numpy
 from anyarray.backends.torch._kernel import (
     Axes,
     Native,
@@ -134,9 +134,7 @@ def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, le
     if length is None:
         if is_traced(x):
             raise errors.unknown_length("bincount")
-        if places.numel() and int(places.min()) < 0:
-            raise ValueError("x must not be negative")
-        length = max(minlength, int(places.max()) + 1 if places.numel() else 0)
+        length = bins(to_numpy(places), minlength)
     is_counted = (places >= 0) & (places < length)
     added = torch.ones_like(places) if weights is None else weights.to(torch.float64)
     added = torch.where(is_counted, added, torch.zeros_like(added))

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from anyarray.backends._shared.axes import axes_in, axis_in
+from anyarray.backends._shared.axes import axes_in, only_axis
 from anyarray.backends.torch._hooks import is_replaced
 from anyarray.backends.torch._kernel import (
     KIND,
@@ -146,11 +146,7 @@ def std(x: Native, /, *, axis: Axes = None, correction: float = 0.0, keepdims: b
 def _running(function: Callable[..., Any], first: int) -> Callable[..., Native]:
     def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
         x = x if x.ndim else x.reshape(1)  # as in NumPy
-        if axis is None:
-            if x.ndim > 1:
-                raise ValueError(f"axis must be given for an array of {x.ndim} axes")
-            axis = 0
-        axis = axis_in(axis, x.ndim)
+        axis = only_axis(axis, x.ndim)
         wanted = SUMMED[x.dtype] if dtype is None else dtype
         if KIND[wanted] in "biu":
             found = function(_integers(truth(bits(x)) if wanted is torch.bool else x), axis)
