@@ -22,6 +22,7 @@ from anyarray._memory import alignment
 from anyarray.backends import _lapack, _masked, _ordering, _parts, _rows, _totals
 from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shared.axes import grid_axes, near_diagonal, only_axis, require_vectors
+from anyarray.backends._shared.keys import require_within
 from anyarray.backends._shortcut import FEW, direct, shortcut
 
 Native = Any
@@ -740,8 +741,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
     if not x.size and indices.size:  # NumPy checks the indices only if there are elements to copy
         length = x.shape[axis]
         for index in (indices.min(), indices.max()):
-            if not -length <= index < length:
-                raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+            require_within(index, length, axis)
     return np.take(x, indices, axis=axis)
 
 

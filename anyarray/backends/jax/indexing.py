@@ -18,6 +18,7 @@ from jax import lax
 
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shared.axes import only_axis
+from anyarray.backends._shared.keys import completed, require_within
 from anyarray.backends.jax._hooks import device_of, lent
 from anyarray.backends.jax._host import in_host_memory, is_read_in_place, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
@@ -84,8 +85,7 @@ def _check_bounds(indices: Native, length: int, axis: int) -> None:
     It is not checked where that would block on a device or an operation.
     """
     for index in extremes(indices):
-        if not -length <= index < length:
-            raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+        require_within(index, length, axis)
 
 
 _CALL: Final = 40
@@ -143,24 +143,12 @@ class _Region(NamedTuple):
 
 def _basic(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[_Region, list[int]]:
     """The region that `key` selects, and the starts along its moving axes."""
-    taken = sum(entry is not None and entry is not Ellipsis for entry in key)
-    ellipses = sum(entry is Ellipsis for entry in key)
-    if ellipses > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    if taken > len(shape):
-        raise IndexError(f"too many indices: the array has {len(shape)} axes, but {taken} were indexed")
-    rest = (slice(None),) * (len(shape) - taken)
-    if ellipses:
-        at = next(i for i, entry in enumerate(key) if entry is Ellipsis)
-        key = (*key[:at], *rest, *key[at + 1 :])
-    else:
-        key = (*key, *rest)
     extents: list[Any] = []
     steps: list[Any] = []
     moving: list[Any] = []
     starts: list[Any] = []
     result: list[Any] = []
-    for entry in key:
+    for entry in completed(key, len(shape), _width):
         if entry is None:
             result.append(1)
             continue
@@ -174,8 +162,7 @@ def _basic(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[_Region, list[
             step = step if count > 1 else 1
             result.append(count)
         else:
-            if not -length <= entry < length:
-                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+            require_within(entry, length, axis)
             start, extent, step = entry % length, 1, 1
         extents.append(extent)
         steps.append(step)
@@ -260,8 +247,7 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
             slots.append(_Slot("slice", (entry.start, entry.stop, entry.step)))
             axis += 1
         elif isinstance(entry, int):
-            if not -shape[axis] <= entry < shape[axis]:
-                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {shape[axis]}")
+            require_within(entry, shape[axis], axis)
             slots.append(_Slot("array"))
             arrays.append(np.int64(entry))
             axis += 1

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.arithmetic import complex_sign, floor_and_rest
 from anyarray.backends.torch._kernel import (
     FLOATING,
     KIND,
@@ -220,17 +221,7 @@ def _sign(x: Native) -> Native:
         if x.dtype.is_floating_point:  # PyTorch's gives 0 for NaN
             return torch.where(torch.isnan(x), x, torch.sign(x))
         return torch.sign(x)
-    # x / abs(x), where a finite part counts as 0 if the other is infinite.
-    re, im = torch.real(x), torch.imag(x)
-    infinite = torch.isinf(re) | torch.isinf(im)
-    undefined = torch.isinf(re) & torch.isinf(im)
-    first, second = (
-        torch.where(infinite, torch.where(torch.isinf(part), torch.sign(part), 0), part) for part in (re, im)
-    )
-    is_zero = x == 0
-    size = torch.where(undefined, math.nan, torch.hypot(torch.where(is_zero, 1, first), second))
-    found = torch.complex(first / size, second / size)
-    return torch.where(is_zero, torch.zeros_like(found), found)
+    return torch.complex(*complex_sign(torch, torch.real(x), torch.imag(x)))
 
 
 def _unsigned_sign(_: Function, x: Native) -> Native:
@@ -312,21 +303,11 @@ def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
         return torch.where(none, 0, quotient), torch.where(none, 0, rest)
     if dtype.itemsize == 2:
         x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
-    exact = torch.div(x1, x2)
     rest = torch.fmod(x1, x2)
     # PyTorch's is NaN where the quotient overflows.
-    rest = torch.where(
-        torch.isnan(rest) & torch.isfinite(x1) & (x2 != 0) & ~torch.isnan(x2), torch.zeros_like(rest), rest
-    )
-    quotient = torch.div(x1 - rest, x2)
-    down = (rest != 0) & ((rest < 0) != (x2 < 0))
-    quotient = torch.where(down, quotient - 1, quotient)
-    rest = torch.where(down, rest + x2, rest)
-    rest = torch.where(rest == 0, torch.copysign(torch.zeros_like(rest), x2), rest)
-    whole = torch.floor(quotient)
-    whole = torch.where(quotient - whole > 0.5, whole + 1, whole)
-    whole = torch.where(quotient == 0, torch.copysign(torch.zeros_like(whole), exact), whole)
-    return torch.where(x2 == 0, exact, whole).to(dtype), rest.to(dtype)
+    is_lost = torch.isnan(rest) & torch.isfinite(x1) & (x2 != 0) & ~torch.isnan(x2)
+    whole, rest = floor_and_rest(torch, x1, x2, torch.where(is_lost, 0, rest))
+    return whole.to(dtype), rest.to(dtype)
 
 
 def _divided_unsigned(x1: Native, x2: Native) -> tuple[Native, Native]:

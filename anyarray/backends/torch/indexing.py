@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from anyarray.backends._shared.axes import axis_in, only_axis
+from anyarray.backends._shared.keys import completed, require_within
 from anyarray.backends.torch._hooks import is_replaced, is_traced, to_numpy
 from anyarray.backends.torch._kernel import (
     NOTED,
@@ -45,19 +46,7 @@ def _width(entry: Any) -> int:
 
 def _complete(x: Native, key: Any) -> list[Any]:
     """The entries of a key, one for each axis and each None."""
-    entries = list(key) if type(key) is tuple else [key]
-    width = sum(map(_width, entries))
-    if width > x.ndim:
-        raise IndexError(f"too many indices: the array has {x.ndim} axes, but {width} were indexed")
-    ellipses = [i for i, one in enumerate(entries) if one is Ellipsis]
-    if len(ellipses) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    rest = [slice(None)] * (x.ndim - width)
-    if ellipses:
-        entries[ellipses[0] : ellipses[0] + 1] = rest
-    else:
-        entries += rest
-    return entries
+    return completed(key if type(key) is tuple else (key,), x.ndim, _width)
 
 
 def _basic(x: Native, entries: list[Any]) -> tuple[Native, list[int]]:
@@ -79,9 +68,7 @@ def _basic(x: Native, entries: list[Any]) -> tuple[Native, list[int]]:
                 x = x[(slice(None),) * axis + (slice(start, start + max(count - 1, 0) * step + (count > 0), step),)]
             axis += 1
         else:
-            length = x.shape[axis]
-            if not -length <= entry < length:
-                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+            require_within(entry, x.shape[axis], axis)
             x = x.select(axis, entry)
     return x, reversed_axes
 
@@ -169,8 +156,7 @@ class _Plan:
             elif isinstance(entry, int):
                 # NumPy counts an integer beside arrays as one of them.
                 length = x.shape[axis]
-                if not -length <= entry < length:
-                    raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+                require_within(entry, length, axis)
                 self.basic.append(slice(None))
                 self.arrays.append(torch.tensor(entry % length, device=x.device))
                 axis += 1
@@ -229,8 +215,7 @@ def _within(index: Native, length: int, axis: int) -> Native:
     if index.numel() and can_be_read(index):
         low, high = extent(index)
         for one in (low, high):
-            if not -length <= one < length:
-                raise IndexError(f"index {one} is out of bounds for axis {axis} with size {length}")
+            require_within(one, length, axis)
         return index if low >= 0 else torch.where(index < 0, index + length, index)
     return torch.where(index < 0, index + length, index)
 

@@ -10,13 +10,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from anyarray.backends import torch as backend
+from anyarray.backends._shared import linear_algebra
 from anyarray.backends._shared.axes import axes_in, near_diagonal, require_vectors
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import SUMMED, Axes, Native, directly, inexact, is_recorded, promoted, with_kernels
-from anyarray.backends.torch.elementwise import abs as absolute
 from anyarray.backends.torch.elementwise import multiply, root_of_sum, subtract
-from anyarray.backends.torch.statistical import max as greatest
-from anyarray.backends.torch.statistical import min as least
 from anyarray.backends.torch.statistical import sum as summed
 
 __all__ = [
@@ -132,29 +131,13 @@ class _Determinant(torch.autograd.Function):  # type: ignore[misc]  # a class of
 
 def _cofactors(x: Native) -> Native:
     """The derivative of the determinant with respect to each element."""
-    size = x.shape[-1]
-    if size == 1:
-        return torch.ones_like(x)
-    if size == 2:
-        signs = torch.tensor([[1, -1], [-1, 1]], dtype=x.dtype, device=x.device)
-        return torch.flip(x, (-2, -1)) * signs
-    if size == 3:
-        return torch.linalg.cross(torch.roll(x, -1, -2), torch.roll(x, -2, -2), dim=-1)
-    y = _Determinant.apply(x)[..., None, None]
-    is_singular = y == 0
-    one = torch.eye(size, dtype=x.dtype, device=x.device)
-    inverse = torch.linalg.inv(torch.where(is_singular, one, x))
-    of_singular = _cofactors_of_singular(x.detach()) + _Lost.apply(x, is_singular)
-    return torch.where(is_singular, of_singular, y * inverse.mT)
 
+    def of_singular(x: Native, is_singular: Native) -> Native:
+        constant = torch.where(torch.isfinite(x), x, 0).detach()
+        return linear_algebra.cofactors_of_singular(torch, constant) + _Lost.apply(x, is_singular)
 
-def _cofactors_of_singular(x: Native) -> Native:
-    u, s, vh = torch.linalg.svd(torch.where(torch.isfinite(x), x, 0))
-    ones = torch.ones_like(s[..., :1])
-    before = torch.cumprod(torch.cat([ones, s[..., :-1]], -1), -1)
-    after = torch.flip(torch.cumprod(torch.cat([ones, torch.flip(s[..., 1:], (-1,))], -1), -1), (-1,))
-    sign = (torch.linalg.det(u) * torch.linalg.det(vh))[..., None, None]
-    return sign * torch.conj(u * (before * after)[..., None, :].to(u.dtype) @ vh)
+    identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    return linear_algebra.cofactors(torch, x, identity, _Determinant.apply, of_singular)
 
 
 class _Lost(torch.autograd.Function):  # type: ignore[misc]  # as above
@@ -214,20 +197,7 @@ def inv(x: Native, /) -> Native:
 
 @_factoring(_DIVERGING)
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
-    if ord == "fro":
-        return _euclidean(_matrices(x), (x.ndim - 2, x.ndim - 1), keepdims)
-    if ord in (2, "nuc") and 0 in x.shape[-2:]:
-        x = torch.zeros((*x.shape[:-2], 1, 1), dtype=x.dtype, device=x.device)  # it has the same norm
-    if ord in (2, -2, "nuc"):
-        values = torch.linalg.svdvals(_matrices(x))
-        found = torch.sum(values, -1) if ord == "nuc" else (torch.amax if ord == 2 else torch.amin)(values, -1)
-        return found[..., None, None] if keepdims else found
-    if ord not in (1, -1, math.inf, -math.inf):
-        raise ValueError(f"ord must be one of 'fro', 'nuc', 1, -1, 2, -2, inf, -inf, not {ord!r}")
-    summing, rest = (-2, -1) if ord in (1, -1) else (-1, -2)
-    sums = torch.sum(absolute(_matrices(x)), summing, keepdim=True)
-    found = (greatest if ord > 0 else least)(sums, axis=rest, keepdims=True)
-    return found if keepdims else found[..., 0, 0]
+    return linear_algebra.matrix_norm(backend, _matrices(x), keepdims, ord)
 
 
 @_factoring(_SINGULAR)
@@ -288,17 +258,11 @@ def svdvals(x: Native, /) -> Native:
 
 @_factoring(_DIVERGING)
 def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
-    axes = axes_in(axis, x.ndim)
-    if ord == 2:
-        return _euclidean(x, axes, keepdims)
-    if ord == 0:
-        return summed((x != 0).to(torch.real(x).dtype if x.is_complex() else x.dtype), axis=axes, keepdims=keepdims)
-    sizes = absolute(x)
-    if ord == 1:
-        return summed(sizes, axis=axes, keepdims=keepdims)
-    if math.isinf(ord):
-        return (greatest if ord > 0 else least)(sizes, axis=axes, keepdims=keepdims)
-    if not is_recorded(x):
+    return linear_algebra.vector_norm(backend, x, axes_in(axis, x.ndim), keepdims, ord, _euclidean, _norm_of_order)
+
+
+def _norm_of_order(sizes: Native, axes: tuple[int, ...], keepdims: bool, ord: float) -> Native:
+    if not is_recorded(sizes):
         return torch.linalg.vector_norm(sizes, ord, axes, keepdims) if axes else sizes
     # Where it is not differentiable, the derivative is the mean of the one-sided ones.
     sizes = torch.where(sizes == 0, torch.zeros_like(sizes), sizes)
