@@ -819,7 +819,7 @@ def _counts(x: Native) -> tuple[int, Native] | None:
 
 def _sorted(x: Native) -> Native:
     ascending = x.copy("K")
-    ascending.sort(-1, stable=_shows_order(x))
+    ascending.sort(-1, stable=shows_order(x))
     return ascending
 
 
@@ -833,7 +833,7 @@ def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool
         low, counts = counted
         ascending = np.repeat(np.arange(low, low + counts.size, dtype=x.dtype), counts)
         return np.flip(ascending) if descending else ascending
-    must_keep = stable and _shows_order(x)
+    must_keep = stable and shows_order(x)
     # Reversed twice, equal elements keep their order.
     ascending = np.flip(x, axis).copy() if descending and must_keep else x.copy("K")
     other = _parts.apart(x, axis)
@@ -845,7 +845,7 @@ def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool
     return np.flip(ascending, axis) if descending else ascending
 
 
-def _shows_order(x: Native) -> bool:
+def shows_order(x: Native) -> bool:
     """Whether the sorted values depend on the sort being stable.
 
     Only zeros of both signs do. NumPy's unstable sort is three to fifteen times faster, except for narrow dtypes, for
@@ -853,17 +853,10 @@ def _shows_order(x: Native) -> bool:
     """
     if x.size <= 64 or x.itemsize < 4:
         return True
-    if x.dtype.kind != "f" or not _may_have_zeros(x):
+    if x.dtype.kind != "f" or np.count_nonzero(x) == x.size:
         return False
     is_negative = np.signbit(getitem(x, x == 0))
     return bool(is_negative.any() and not is_negative.all())
-
-
-def _has_zeros(x: Native) -> bool:
-    return np.count_nonzero(x) < x.size
-
-
-_may_have_zeros: Final[Callable[[Native], bool]] = getattr(extension.speedups, "may_have_zeros", _has_zeros)
 
 
 @shortcut(functools.partial(direct(np.argsort), stable=True), "biuf")
