@@ -343,46 +343,14 @@ def _rest(x1: Native, x2: Native) -> Native:
     return _divided(x1, x2)[1]
 
 
-class _Remainder(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
-    """The remainder, whose slopes are 1 and minus the rounded quotient."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x1: Native, x2: Native) -> Native:
-        return _rest(x1, x2)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(*inputs)
-        ctx.save_for_forward(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, slope: Native) -> Any:
-        x1, x2 = ctx.saved_tensors
-        by = _divided(x1, x2)[0]
-        none = torch.zeros_like(slope)
-        return (
-            slope.sum_to_size(x1.shape),
-            torch.where(slope == 0, none, -slope * by).sum_to_size(x2.shape),
-        )
-
-    @staticmethod
-    def jvp(ctx: Any, first: Native, second: Native) -> Native:
-        x1, x2 = ctx.saved_tensors
-        slope = torch.zeros(torch.broadcast_shapes(x1.shape, x2.shape), dtype=x1.dtype, device=x1.device)
-        if first is not None:
-            slope = slope + first
-        if second is not None:
-            slope = slope - second * _divided(x1, x2)[0]
-        return slope
+_rest_sloped: Final = sloped(_rest, lambda x1, x2: _ones_of(x1, x2), lambda x1, x2: -_divided(x1, x2)[0])
 
 
 def remainder(x1: Native, x2: Native, /) -> Native:
     x1, x2 = promoted(x1, x2)
     require_kinds("iuf", x1)
     if x1.dtype.is_floating_point and is_recorded(x1, x2):
-        return _Remainder.apply(x1, x2)
+        return _rest_sloped(x1, x2)
     if x1.dtype in _OF_NUMPY and can_be_read(x1) and can_be_read(x2):
         return _on_host(np.remainder, x1, x2)
     return _rest(x1, x2)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from anyarray.backends._shared import linear_algebra
 from anyarray.backends._shared.axes import axes_in, near_diagonal, require_vectors
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import SUMMED, Axes, Native, directly, inexact, is_recorded, promoted, with_kernels
+from anyarray.backends.torch._slopes import with_derivative
 from anyarray.backends.torch.elementwise import multiply, root_of_sum, subtract
 from anyarray.backends.torch.statistical import sum as summed
 
@@ -101,73 +102,40 @@ def cholesky(x: Native, /, *, upper: bool = False) -> Native:
     return torch.linalg.cholesky(_mirrored(x, upper), upper=upper)
 
 
-class _Determinant(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
-    """The determinant, whose derivatives are the cofactors.
-
-    PyTorch's second derivatives are NaN where singular values are equal.
-    """
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x: Native) -> Native:
-        return torch.linalg.det(x)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(*inputs)
-        ctx.save_for_forward(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, slope: Native) -> Any:
-        (x,) = ctx.saved_tensors
-        return slope[..., None, None] * torch.conj(_cofactors(x))
-
-    @staticmethod
-    def jvp(ctx: Any, tangent: Native) -> Native:
-        (x,) = ctx.saved_tensors
-        return torch.sum(_cofactors(x) * tangent, (-2, -1))
-
-
 def _cofactors(x: Native) -> Native:
     """The derivative of the determinant with respect to each element."""
 
     def of_singular(x: Native, is_singular: Native) -> Native:
         constant = torch.where(torch.isfinite(x), x, 0).detach()
-        return linear_algebra.cofactors_of_singular(torch, constant) + _Lost.apply(x, is_singular)
+        return linear_algebra.cofactors_of_singular(torch, constant) + _lost(x, is_singular)
 
     identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
-    return linear_algebra.cofactors(torch, x, identity, _Determinant.apply, of_singular)
+    return linear_algebra.cofactors(torch, x, identity, _determinant, of_singular)
 
 
-class _Lost(torch.autograd.Function):  # type: ignore[misc]  # as above
-    """Zeros, with the derivative NaN where it is lost."""
+# PyTorch's second derivatives of the determinant are NaN where singular values are equal.
+_determinant: Final = with_derivative(
+    torch.linalg.det,
+    lambda slope, x: slope[..., None, None] * torch.conj(_cofactors(x)),
+    lambda tangent, x: torch.sum(_cofactors(x) * tangent, (-2, -1)),
+)
 
-    generate_vmap_rule = True
 
-    @staticmethod
-    def forward(x: Native, is_lost: Native) -> Native:
-        return torch.zeros_like(x)
+def _nan_where(is_lost: Native, slope: Native) -> Native:
+    return slope * torch.where(is_lost, math.nan, 0.0).to(slope.dtype)
 
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(inputs[1])
-        ctx.save_for_forward(inputs[1])
 
-    @staticmethod
-    def backward(ctx: Any, slope: Native) -> Any:
-        (is_lost,) = ctx.saved_tensors
-        return slope * torch.where(is_lost, math.nan, 0.0).to(slope.dtype), None
-
-    @staticmethod
-    def jvp(ctx: Any, tangent: Native, _: Any) -> Native:
-        (is_lost,) = ctx.saved_tensors
-        return tangent * torch.where(is_lost, math.nan, 0.0).to(tangent.dtype)
+# Zeros, with the derivative NaN where it is lost.
+_lost: Final = with_derivative(
+    lambda x, is_lost: torch.zeros_like(x),
+    lambda slope, x, is_lost: _nan_where(is_lost, slope),
+    lambda tangent, x, is_lost: _nan_where(is_lost, tangent),
+)
 
 
 @_factoring(_SINGULAR)
 def det(x: Native, /) -> Native:
-    return _Determinant.apply(x) if is_recorded(x) and x.shape[-1] else torch.linalg.det(x)
+    return _determinant(x) if is_recorded(x) and x.shape[-1] else torch.linalg.det(x)
 
 
 @_factoring(_UNSTABLE)
