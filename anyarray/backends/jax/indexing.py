@@ -22,8 +22,8 @@ from anyarray.backends._shared.keys import completed, require_within
 from anyarray.backends.jax._hooks import device_of, lent
 from anyarray.backends.jax._host import in_host_memory, is_read_in_place, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
-from anyarray.backends.jax._scope import instead, meetings_of
-from anyarray.backends.jax._seldom import Meetings, Seldom, is_rare
+from anyarray.backends.jax._scope import sometimes
+from anyarray.backends.jax._seldom import is_rare
 from anyarray.backends.jax.data_types import converted
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
@@ -347,20 +347,13 @@ def _is_mask(entry: Any) -> bool:
     return _is_array(entry) and entry.dtype == bool
 
 
-_met: Meetings | None = None
-"""What is known of the lengths of arrays of which a row is read."""
+_row: Final = sometimes(row)
 
 
 def getitem(x: Native, key: Any) -> Native:
     """`x[key]`."""
-    global _met
     if type(key) is int and x.shape and -x.shape[0] <= key < x.shape[0]:
-        if _met is None or _met.is_frequent((x, key), {}):
-            try:
-                return row(x, key)
-            except Seldom:
-                _met = meetings_of(row)
-        return instead(row, (x, key), {}, row)
+        return _row(x, key)
     entries = key if type(key) is tuple else (key,)
     if not any(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)
