@@ -20,9 +20,9 @@ import numpy as np
 from anyarray._base import dtypes, extension, processor, sizes
 from anyarray._memory import alignment
 from anyarray.backends import _lapack, _masked, _ordering, _parts, _rows, _totals
-from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shared.axes import grid_axes, near_diagonal, only_axis, require_vectors
 from anyarray.backends._shared.keys import require_within
+from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
 
 Native = Any

@@ -23,8 +23,8 @@ from array_api_compat import cupy as namespace
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends._refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shared.axes import near_diagonal, only_axis, require_vectors
+from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
 from anyarray.backends.cupy import _transfers
 from anyarray.backends.cupy._fusing import fused as fused
 from anyarray.backends.cupy._fusing import fusible as fusible
