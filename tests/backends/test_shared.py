@@ -14,13 +14,15 @@ REAL = np.random.default_rng(0).standard_normal((4, 6, 5))
 
 
 @pytest.mark.parametrize(
-    ("name", "axes"),
+    ("function", "axes"),
     [("fftn", (0, 0)), ("ifftn", (1, 1, 2)), ("rfftn", (1, 1)), ("rfftn", (1, 0, 2)), ("irfftn", (0, 0))],
 )
-def test_a_transform_takes_axes_in_any_order_and_twice(backend: xp.Backend, name: str, axes: tuple[int, ...]) -> None:
-    a = REAL if name == "rfftn" else REAL + 1j * REAL[::-1]
-    found = xp.to_numpy(getattr(xp.fft, name)(xp.asarray(a), axes=axes))
-    np.testing.assert_allclose(found, getattr(np.fft, name)(a, axes=axes), rtol=1e-9, atol=1e-9)
+def test_a_transform_takes_axes_in_any_order_and_twice(
+    backend: xp.Backend, function: str, axes: tuple[int, ...]
+) -> None:
+    a = REAL if function == "rfftn" else REAL + 1j * REAL[::-1]
+    found = xp.to_numpy(getattr(xp.fft, function)(xp.asarray(a), axes=axes))
+    np.testing.assert_allclose(found, getattr(np.fft, function)(a, axes=axes), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("order", [1, 2, math.inf, "nuc", "fro"])

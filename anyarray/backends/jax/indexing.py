@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
+from types import EllipsisType
 from typing import Any, Final, NamedTuple
 
 import jax
@@ -217,12 +218,8 @@ def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
     return jnp.broadcast_to(in_dtype(value, x.dtype), shape)
 
 
-class _Slot(NamedTuple):
-    """The static part of an entry of a key."""
-
-    kind: str
-    """"array" for an operand, "slice", "none" or "ellipsis"."""
-    bounds: tuple[int | None, int | None, int | None] = (None, None, None)
+_Slot = tuple[int | None, int | None, int | None] | str | None | EllipsisType
+"""The static part of an entry of a key: the bounds of a slice, or "array" for an operand."""
 
 
 def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot, ...], tuple[int, ...], list[Native]]:
@@ -239,16 +236,16 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
     axis = 0
     for entry in key:
         if entry is None:
-            slots.append(_Slot("none"))
+            slots.append(None)
         elif entry is Ellipsis:
-            slots.append(_Slot("ellipsis"))
+            slots.append(...)
             axis += len(shape) - width
         elif isinstance(entry, slice):
-            slots.append(_Slot("slice", (entry.start, entry.stop, entry.step)))
+            slots.append((entry.start, entry.stop, entry.step))
             axis += 1
         elif isinstance(entry, int):
             require_within(entry, shape[axis], axis)
-            slots.append(_Slot("array"))
+            slots.append("array")
             arrays.append(np.int64(entry))
             axis += 1
         elif entry.dtype == bool:
@@ -258,12 +255,12 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
             if not mask.ndim:
                 added.append(axis + len(added))
             chosen = np.nonzero(mask) if mask.ndim else (np.zeros(int(mask), np.int64),)
-            slots.extend([_Slot("array")] * len(chosen))
+            slots.extend(["array"] * len(chosen))
             arrays.extend(chosen)
             axis += mask.ndim
         else:
             _check_bounds(entry, shape[axis], axis)
-            slots.append(_Slot("array"))
+            slots.append("array")
             arrays.append(entry)
             axis += 1
     if len(arrays) > 1:
@@ -284,13 +281,12 @@ def _width(entry: Any) -> int:
 def _filled(slots: tuple[_Slot, ...], arrays: tuple[Native, ...]) -> tuple[Any, ...]:
     """The key that `slots` describe."""
     remaining = iter(arrays)
-    makers: dict[str, Callable[[_Slot], Any]] = {
-        "array": lambda slot: _wide(next(remaining)),
-        "slice": lambda slot: slice(*slot.bounds),
-        "none": lambda slot: None,
-        "ellipsis": lambda slot: Ellipsis,
-    }
-    return tuple(makers[slot.kind](slot) for slot in slots)
+    return tuple(
+        [
+            _wide(next(remaining)) if slot == "array" else slice(*slot) if isinstance(slot, tuple) else slot
+            for slot in slots
+        ]
+    )
 
 
 @compiled(static=("slots", "added"))

@@ -377,29 +377,14 @@ def _write(x: Native, key: Any, value: Native) -> None:
     view = bits(view)
     arrays = [one.expand(plan.shape) if _is_array(one) else one for one in plan.arrays]
     rest = [i for i in range(view.ndim) if i not in at]
-    if plan.are_separated or not plan.shape:
-        shape: list[int] = [*plan.shape, *[view.shape[i] for i in rest]]
-        if not plan.are_separated:
-            shape = [
-                *[view.shape[i] for i in rest if i < at[0]],
-                *plan.shape,
-                *[view.shape[i] for i in rest if i > at[0]],
-            ]
-        value = bits(_fitted(value, x, shape)).expand(shape)
-        target = view.permute([*at, *rest])
-        index = tuple([arrays[i] if plan.shape else arrays[i].reshape(1) for i in at])
-        if not plan.shape:
-            value = value.unsqueeze(0)
-        _put(target, index, value.contiguous())
-        return
-    before = len([i for i in rest if i < at[0]])
+    before = 0 if plan.are_separated else len([i for i in rest if i < at[0]])
     shape = [*[view.shape[i] for i in rest[:before]], *plan.shape, *[view.shape[i] for i in rest[before:]]]
     value = bits(_fitted(value, x, shape)).expand(shape)
-    # The arrays in front: so the value has its axes in that order, too.
+    # The axes of the arrays come first, also in the value. PyTorch would take an array without axes as an integer.
     ndim = len(plan.shape)
-    order = [*range(before, before + ndim), *range(before), *range(before + ndim, len(shape))]
-    target = view.permute([*at, *rest])
-    _put(target, tuple([arrays[i] for i in at]), value.permute(order).contiguous())
+    value = value.permute([*range(before, before + ndim), *range(before), *range(before + ndim, len(shape))])
+    index = tuple([arrays[i] if plan.shape else arrays[i].reshape(1) for i in at])
+    _put(view.permute([*at, *rest]), index, (value if plan.shape else value.unsqueeze(0)).contiguous())
 
 
 def _replaced(x: Native, key: Any, value: Native) -> Native:
