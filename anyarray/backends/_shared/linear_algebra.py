@@ -50,6 +50,29 @@ def matrix_norm(xp: Any, x: Native, keepdims: bool, ord: Any) -> Native:
     return (xp.max if ord > 0 else xp.min)(sums, axis=(-2, -1), keepdims=keepdims)
 
 
+def norm_of_order(xp: Any, sizes: Native, ord: float, total: Callable[[Native], Native]) -> Native:
+    """The norm of any order of absolute values, of whose powers `total` is the sum.
+
+    Where it is not differentiable, the derivative is the mean of the one-sided ones; libraries give NaN.
+    """
+    powers = total(xp.where(sizes == 0, 0, sizes) ** ord)
+    is_zero = powers == (0 if ord > 0 else math.inf)
+    return xp.where(is_zero, 0, xp.where(is_zero, 1, powers) ** (1 / ord))
+
+
+def root_of_sum(xp: Any, x: Native) -> Native:
+    """The square root of a sum of squares, with derivative 0 at 0.
+
+    That is the mean of the one-sided derivatives; libraries give NaN.
+    """
+    return xp.where(x == 0, 0, xp.sqrt(xp.where(x == 0, 1, x)))
+
+
+def tolerance(xp: Any, x: Native, rtol: Any) -> Any:
+    """`rtol`, or the standard's default for the singular values of `x`."""
+    return max(x.shape[-2:]) * xp.finfo(x.dtype).eps if rtol is None else rtol
+
+
 def cofactors(
     xp: Any,
     x: Native,

@@ -15,7 +15,7 @@ from anyarray.backends import jax as backend
 from anyarray.backends._shared import linear_algebra
 from anyarray.backends._shared.axes import near_diagonal, require_vectors
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
-from anyarray.backends.jax.statistical import added, reduced, root_of_sum, total_dtype
+from anyarray.backends.jax.statistical import added, reduced, total_dtype
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
@@ -268,24 +268,12 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
 
 
 def _norm_of_order(sizes: Native, axis: Axes, keepdims: bool, ord: float) -> Native:
-    # Where it is not differentiable, the derivative is the mean of the one-sided ones. JAX's is NaN.
-    sizes = jnp.where(sizes == 0, 0, sizes)
-    powers = reduced(added, sizes ** jnp.asarray(ord, sizes.dtype), axis, keepdims=keepdims)
-    is_zero = powers == (0 if ord > 0 else jnp.inf)
-    norm = jnp.power(jnp.where(is_zero, 1, powers), jnp.asarray(1 / ord, sizes.dtype))
-    return jnp.where(is_zero, 0, norm)
+    return linear_algebra.norm_of_order(jnp, sizes, ord, lambda x: reduced(added, x, axis, keepdims=keepdims))
 
 
 def _euclidean_norm(x: Native, axis: Axes, keepdims: bool) -> Native:
     squares = lax.real(x * lax.conj(x)) if kind_of(x) == "c" else x * x
-    return root_of_sum(reduced(added, squares, axis, keepdims=keepdims))
-
-
-def _tolerance(x: Native, rtol: Native | float | None) -> Native:
-    """`rtol`, or the standard's default for the singular values of `x`."""
-    if rtol is None:
-        return max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
-    return rtol
+    return linear_algebra.root_of_sum(jnp, reduced(added, squares, axis, keepdims=keepdims))
 
 
 @compiled
@@ -293,7 +281,9 @@ def _matrix_rank(x: Native, rtol: Native | float | None) -> Native:
     (x,) = inexact(x)
     values = svdvals(x)
     largest = jnp.max(values, axis=-1, keepdims=True, initial=0)
-    return jnp.sum(values > largest * jnp.asarray(_tolerance(x, rtol))[..., None], axis=-1, dtype=jnp.int64)
+    return jnp.sum(
+        values > largest * jnp.asarray(linear_algebra.tolerance(jnp, x, rtol))[..., None], axis=-1, dtype=jnp.int64
+    )
 
 
 def matrix_rank(x: Native, /, *, rtol: Native | float | None = None) -> Native:
@@ -304,7 +294,9 @@ def matrix_rank(x: Native, /, *, rtol: Native | float | None = None) -> Native:
 def _pinv(x: Native, rtol: Native | float | None) -> Native:
     x = _without_infinity(*inexact(x))
     with jax.default_matmul_precision("highest"):
-        inverse = jnp.linalg.pinv(x, rtol=_tolerance(x, None)) if rtol is None else _pseudoinverse(x, rtol)
+        inverse = (
+            jnp.linalg.pinv(x, rtol=linear_algebra.tolerance(jnp, x, None)) if rtol is None else _pseudoinverse(x, rtol)
+        )
     return inverse if _is_empty(x) else _by_lapack(x, inverse)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared import linear_algebra
 from anyarray.backends._shared.arithmetic import complex_sign, floor_and_rest
 from anyarray.backends.torch._kernel import (
     FLOATING,
@@ -753,11 +754,5 @@ tanh = _floating(_by_host(np.tanh, torch.tanh), _slope_of_tanh, direct=torch.tan
 
 
 def root_of_sum(x: Native) -> Native:
-    """The square root of a sum of squares, with derivative 0 at 0.
-
-    That is the mean of the one-sided derivatives.
-    """
-    if not is_recorded(x):
-        return torch.sqrt(x)
-    is_zero = x == 0
-    return torch.where(is_zero, torch.zeros_like(x), torch.sqrt(torch.where(is_zero, torch.ones_like(x), x)))
+    """The square root of a sum of squares, with derivative 0 at 0."""
+    return linear_algebra.root_of_sum(torch, x) if is_recorded(x) else torch.sqrt(x)

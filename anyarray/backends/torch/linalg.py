@@ -232,12 +232,7 @@ def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord:
 def _norm_of_order(sizes: Native, axes: tuple[int, ...], keepdims: bool, ord: float) -> Native:
     if not is_recorded(sizes):
         return torch.linalg.vector_norm(sizes, ord, axes, keepdims) if axes else sizes
-    # Where it is not differentiable, the derivative is the mean of the one-sided ones.
-    sizes = torch.where(sizes == 0, torch.zeros_like(sizes), sizes)
-    powers = summed(torch.pow(sizes, ord), axis=axes, keepdims=keepdims)
-    is_zero = powers == (0 if ord > 0 else math.inf)
-    norm = torch.pow(torch.where(is_zero, torch.ones_like(powers), powers), 1 / ord)
-    return torch.where(is_zero, torch.zeros_like(norm), norm)
+    return linear_algebra.norm_of_order(torch, sizes, ord, lambda x: summed(x, axis=axes, keepdims=keepdims))
 
 
 directly(vector_norm, torch.linalg.vector_norm, with_kernels("fc"), ("axis", "keepdims"), is_sloped=True)
@@ -250,19 +245,13 @@ def _euclidean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
     return root_of_sum(summed(squares, axis=axes, keepdims=keepdims))
 
 
-def _tolerance(x: Native, rtol: Any) -> Any:
-    if rtol is None:
-        return max(x.shape[-2:]) * torch.finfo(x.dtype).eps
-    return rtol
-
-
 @_factoring(_DIVERGING)
 def _matrix_rank(x: Native, /, *, rtol: Any) -> Native:
     values = torch.linalg.svdvals(_matrices(x))
     if not values.shape[-1]:
         return torch.zeros(x.shape[:-2], dtype=torch.int64, device=x.device)
     largest = torch.amax(values, -1, keepdim=True)
-    limit = _tolerance(x, rtol)
+    limit = linear_algebra.tolerance(torch, x, rtol)
     limit = limit[..., None] if isinstance(limit, torch.Tensor) else limit
     return torch.sum(values > largest * limit, -1)
 
@@ -273,7 +262,7 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
 
 @_factoring(_DIVERGING)
 def _pinv(x: Native, /, *, rtol: Any) -> Native:
-    return torch.linalg.pinv(_without(torch.isinf, _matrices(x)), rtol=_tolerance(x, rtol))
+    return torch.linalg.pinv(_without(torch.isinf, _matrices(x)), rtol=linear_algebra.tolerance(torch, x, rtol))
 
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
