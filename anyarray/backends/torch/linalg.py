@@ -165,6 +165,8 @@ def inv(x: Native, /) -> Native:
 
 @_factoring(_DIVERGING)
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
+    if ord == "fro":
+        return _euclidean(_matrices(x), (x.ndim - 2, x.ndim - 1), keepdims)
     return linear_algebra.matrix_norm(backend, _matrices(x), keepdims, ord)
 
 

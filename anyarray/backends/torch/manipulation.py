@@ -160,7 +160,8 @@ def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> N
 
 def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Native:
     if axis is None:
-        return roll(x.reshape(-1), shift if isinstance(shift, int) else sum(shift), axis=0).reshape(x.shape)
+        total = shift if isinstance(shift, int) else sum(shift)
+        return torch.roll(x.reshape(-1), total % max(x.numel(), 1), 0).reshape(x.shape)
     shifts, axes = rolled(shift, axis, x.shape)
     return torch.roll(x, shifts, axes) if axes else x.clone()
 
