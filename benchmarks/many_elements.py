@@ -57,6 +57,7 @@ ROWS: Final = (
     Row("xp.isin(i, i[:5])", "np.isin(i, i[:5])", "np.isin(i, i[:5])", None),
     Row("x**y", "x**y", "x**y", "x**y"),
     Row("xp.sort(x)", "np.sort(x)", "np.sort(x)", "np.sort(x)"),
+    Row("xp.sort(m)", "np.sort(m)", "np.sort(m)", "np.sort(m)"),
     Row("xp.argsort(x)", "np.argsort(x, stable=True)", "np.argsort(x)", "np.argsort(x, stable=True)"),
     Row("xp.searchsorted(s, x)", "np.searchsorted(s, x)", "np.searchsorted(s, x)", "np.searchsorted(s, x)"),
     Row("xp.argmax(x)", "np.argmax(x)", "np.argmax(x)", "np.argmax(x)"),
@@ -74,6 +75,7 @@ ROWS: Final = (
         "np.reduce_max(np.reshape(x, (250_000, 4)), 1)"),
     Row("xp.cumulative_sum(xp.reshape(x, (1000, 1000)), axis=0)", "x.reshape(1000, 1000).cumsum(0)",
         "x.reshape(1000, 1000).cumsum(0)", "np.cumsum(np.reshape(x, (1000, 1000)), 0)"),
+    Row("xp.var(x)", "np.var(x)", "np.var(x)", "np.math.reduce_variance(x)"),
     Row("xp.cumulative_sum(k)", "k.cumsum()", "k.cumsum()", "np.cumsum(k)"),
 )  # fmt: skip
 """`b` is a random mask of half, `v` as many numbers as it holds, `i` are random places, `w` as many numbers.

@@ -100,13 +100,13 @@ _memory/views.py | jax,tf | views
 _registry/registry.py | numpy | backends choice
     and (not index or index.isdecimal()):
     :
-backends/_composed.py | jax,tf,numpy | backends/unknown_lengths
+backends/_shared/composed.py | jax,tf,numpy | backends/unknown_lengths
     axis %= x.ndim
     pass
 backends/_parts.py | numpy | backends/numpy_parts
     if i != axis % x.ndim], key
     ], key
-backends/_promoting.py | numpy,jax | backends dtypes
+backends/_shared/promoting.py | numpy,jax | backends dtypes
     function(zero, home.constant(-1, "int64"))
     function(home.constant(-1, "int64"), zero)
 backends/_rows.py | numpy | backends/numpy_parts many_elements

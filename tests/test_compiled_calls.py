@@ -553,30 +553,6 @@ def test_memory_is_allocated_for_sane_shapes_only() -> None:
 
 
 @is_built
-@pytest.mark.parametrize("code", ["d", "f"])
-def test_zeros_are_found_wherever_they_are(code: str) -> None:
-    has = extension.speedups.may_have_zeros
-    least = np.finfo(code).smallest_subnormal
-    values = np.resize(np.asarray([1, -1, least, -least, np.nan, -np.inf], code), 2051)
-    assert not has(values)
-    assert not has(values[:0])
-    assert not has(np.asfortranarray(values[:2050].reshape(2, -1)))
-    for at in (*range(9), *range(1020, 1029), *range(2045, 2051)):
-        for zero in (0.0, -0.0):
-            a = values.copy()
-            a[at] = zero
-            assert has(a), (at, zero)
-    for left_out in (
-        values[::2],
-        values.astype(np.float16),
-        np.ones(3, int),
-        [1.0],
-        values.astype(values.dtype.newbyteorder()),
-    ):
-        assert has(left_out)  # nobody has looked
-
-
-@is_built
 def test_an_index_of_several_names_is_refused_as_python_refuses_it() -> None:
     for arguments in ((), (xp.ones(2),), (xp.ones(2), 0, 1), ([1], 0)):
         expected = outcome(inspect.unwrap(xp.Array.__getitem__), list(arguments), {})

@@ -291,7 +291,7 @@ class Backend:
                 made = functools.partial(composition.function, self.free)
                 compiling = getattr(loaded.module, "compiled_composition", None)
                 return compiling(made, self.native_device) if compiling and composition.reads_no_values else made
-            composed = importlib.import_module("anyarray.backends._composed")
+            composed = importlib.import_module("anyarray.backends._shared.composed")
             if name not in composed.__all__:
                 raise errors.unsupported(name, self)
             return functools.partial(getattr(composed, name), self.free)
@@ -299,7 +299,7 @@ class Backend:
         operands = None if is_own or loaded.promotes else declared.get(name)
         if operands is None:
             return scoped  # type: ignore[no-any-return]  # checked by the contract's test
-        promoting = importlib.import_module("anyarray.backends._promoting").promoting
+        promoting = importlib.import_module("anyarray.backends._shared.promoting").promoting
         return promoting(self.free, scoped, operands)  # type: ignore[no-any-return]  # as its annotation says
 
 

@@ -2,7 +2,7 @@
 
 A backend is one module (JAX and TensorFlow: one package) that knows nothing of `anyarray.Array`.
 `anyarray._registry` imports it, by name. A function of the standard is looked up as: the
-module's own function of that name, else its `namespace`'s, else the one in `_composed`, else
+module's own function of that name, else its `namespace`'s, else the one in `_shared.composed`, else
 the user gets `UnsupportedError: NAME is not implemented on BACKEND`. Functions of `linalg` and `fft`
 have no prefix: `svd`, `fft`; `namespace.linalg` and `namespace.fft` are searched, too.
 

@@ -2,6 +2,7 @@
 
 NumPy sorts the rows of an array, transforms them and inverts matrices one after the other in one thread, and lets go of
 the GIL meanwhile. Here the first parts are timed. If the others take long, threads share them, and give the same.
+Row of `benchmarks.many_elements`: `xp.sort(m)`.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 A function of NumPy's backend checks for arguments that NumPy treats differently, and for sizes above which another
 algorithm is faster. For small arrays these checks take as long as the call itself; compiled calls do them in a tenth of
-the time, and then call the shortcut.
+the time, and then call the shortcut. Without shortcuts, a quarter of the calls in `benchmarks.small_calls` take 0.4 us
+or more over NumPy's own.
 """
 
 from __future__ import annotations

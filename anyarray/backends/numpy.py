@@ -20,7 +20,9 @@ import numpy as np
 from anyarray._base import dtypes, extension, processor, sizes
 from anyarray._memory import alignment
 from anyarray.backends import _lapack, _masked, _ordering, _parts, _rows, _totals
-from anyarray.backends._refusals import boolean, real_valued, refuse_complex
+from anyarray.backends._shared.axes import grid_axes, near_diagonal, only_axis, require_vectors
+from anyarray.backends._shared.keys import require_within
+from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
 
 Native = Any
@@ -230,27 +232,22 @@ def zeros_like(x: Native, /, *, dtype: np.dtype[Any], device: str | None = None)
 
 @shortcut(np.tril, "biufc", axes=2)
 def tril(x: Native, /, *, k: int = 0) -> Native:
-    return np.tril(matrices(x), k and nearest_diagonal(x, k))
+    return np.tril(x, near_diagonal(x.shape, k))
 
 
 @shortcut(np.triu, "biufc", axes=2)
 def triu(x: Native, /, *, k: int = 0) -> Native:
-    return np.triu(matrices(x), k and nearest_diagonal(x, k))
-
-
-def nearest_diagonal(x: Native, k: int) -> int:
-    """`k`, or the nearest empty diagonal: libraries use narrow integers."""
-    return builtins.max(-x.shape[-2], builtins.min(k, x.shape[-1]))
+    return np.triu(x, near_diagonal(x.shape, k))
 
 
 @shortcut(np.linalg.diagonal, "biufc", axes=2)
 def diagonal(x: Native, /, *, offset: int = 0) -> Native:
-    return np.linalg.diagonal(matrices(x), offset=offset and nearest_diagonal(x, offset))
+    return np.linalg.diagonal(x, offset=near_diagonal(x.shape, offset))
 
 
 @shortcut(np.linalg.trace, "biufc", axes=2)
 def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
-    return np.linalg.trace(matrices(x), offset=offset and nearest_diagonal(x, offset), dtype=dtype)
+    return np.linalg.trace(x, offset=near_diagonal(x.shape, offset), dtype=dtype)
 
 
 def matrices(x: Native) -> Native:
@@ -285,11 +282,7 @@ def meshgrid(*arrays: Native, indexing: Literal["xy", "ij"] = "xy") -> tuple[Nat
 
     For small results it takes a third of the time.
     """
-    if indexing not in ("xy", "ij"):
-        raise ValueError("indexing must be 'xy' or 'ij'")
-    axes = list(range(len(arrays)))
-    if indexing == "xy":
-        axes[:2] = axes[1::-1]
+    axes = grid_axes(len(arrays), indexing)
     shape = tuple([arrays[axis].size for axis in axes])
     grids: list[Native] = []
     for x, axis in zip(arrays, axes, strict=True):
@@ -741,18 +734,14 @@ def _taken(x: Native, indices: Native) -> Native:
 
 @shortcut(_taken, "biufc", "i")
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
-    if axis is not None and not x.ndim:
-        _require_axis(axis)
-    if axis is None and x.ndim != 1:
-        raise ValueError("axis must be given for an array that does not have one axis")
+    axis = only_axis(axis, x.ndim)
     if indices.dtype.kind not in "iu":
         raise TypeError("NumPy would take booleans as the indices 0 and 1, and some floats")
     indices = dtypes.signed(indices)
     if not x.size and indices.size:  # NumPy checks the indices only if there are elements to copy
-        length = x.shape[axis or 0]
+        length = x.shape[axis]
         for index in (indices.min(), indices.max()):
-            if not -length <= index < length:
-                raise IndexError(f"index {index} is out of bounds for axis {axis or 0} with size {length}")
+            require_within(index, length, axis)
     return np.take(x, indices, axis=axis)
 
 
@@ -830,7 +819,7 @@ def _counts(x: Native) -> tuple[int, Native] | None:
 
 def _sorted(x: Native) -> Native:
     ascending = x.copy("K")
-    ascending.sort(-1, stable=_shows_order(x))
+    ascending.sort(-1, stable=shows_order(x))
     return ascending
 
 
@@ -844,7 +833,7 @@ def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool
         low, counts = counted
         ascending = np.repeat(np.arange(low, low + counts.size, dtype=x.dtype), counts)
         return np.flip(ascending) if descending else ascending
-    must_keep = stable and _shows_order(x)
+    must_keep = stable and shows_order(x)
     # Reversed twice, equal elements keep their order.
     ascending = np.flip(x, axis).copy() if descending and must_keep else x.copy("K")
     other = _parts.apart(x, axis)
@@ -856,7 +845,7 @@ def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool
     return np.flip(ascending, axis) if descending else ascending
 
 
-def _shows_order(x: Native) -> bool:
+def shows_order(x: Native) -> bool:
     """Whether the sorted values depend on the sort being stable.
 
     Only zeros of both signs do. NumPy's unstable sort is three to fifteen times faster, except for narrow dtypes, for
@@ -864,17 +853,10 @@ def _shows_order(x: Native) -> bool:
     """
     if x.size <= 64 or x.itemsize < 4:
         return True
-    if x.dtype.kind != "f" or not _may_have_zeros(x):
+    if x.dtype.kind != "f" or np.count_nonzero(x) == x.size:
         return False
     is_negative = np.signbit(getitem(x, x == 0))
     return bool(is_negative.any() and not is_negative.all())
-
-
-def _has_zeros(x: Native) -> bool:
-    return np.count_nonzero(x) < x.size
-
-
-_may_have_zeros: Final[Callable[[Native], bool]] = getattr(extension.speedups, "may_have_zeros", _has_zeros)
 
 
 @shortcut(functools.partial(direct(np.argsort), stable=True), "biuf")
@@ -1090,8 +1072,7 @@ def choose(arrays: Sequence[Native], /, *, mode: Any = "raise") -> Native:
 
 
 def outer(x1: Native, x2: Native, /) -> Native:
-    if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(f"both arrays must have one axis, not {x1.ndim} and {x2.ndim}")
+    require_vectors(x1.ndim, x2.ndim)
     return np.outer(x1, x2)
 
 

@@ -18,12 +18,6 @@ USUAL: Final = dtypes.STANDARD_DEFAULTS
 set_choice: Final = choice.context_variable.set
 RESERVED: Final = {
     "own_",
-    "first_",
-    "changes_",
-    "current_",
-    "new_",
-    "at_",
-    "executable_",
     "home_",
     "choice_",
     "chosen_",
@@ -35,15 +29,15 @@ RESERVED: Final = {
 
 
 class Own:
-    """The state of an entrance: its only global, and its builtins.
+    """The state of an entrance: its only global.
 
-    The slots are that global. An entrance pickled by value, as by cloudpickle, pickles this object: it is made anew,
+    An entrance pickled by value, as by cloudpickle, pickles this object: it is made anew,
     without anything that was compiled.
     """
 
     __slots__ = (
         *("auto", "bare", "changes", "current", "defaults", "explain", "fast", "function", "apart", "made", "new"),
-        *("builtins", "others", "refusals", "set", "slow", "usual"),
+        *("others", "refusals", "set", "slow", "usual"),
     )
 
     fast: dict[Home, Callable[..., Native] | None]
@@ -65,25 +59,6 @@ class Own:
         self.others = (AttributeError, KeyError, TypeError)
         self.set = set_choice
         self.usual = USUAL
-        self.builtins: dict[str, Any] = {
-            "first_": None, "changes_": self.changes, "current_": self.current, "new_": self.new,
-            "Exception": Exception, "RuntimeError": RuntimeError,
-        }  # fmt: skip
-        """The builtins of the entrance, which the fastest path uses.
-
-        Builtins are looked up as fast as globals, but attributes of a global are not: 0.1 us of 4.6. They are not
-        pickled, so an unpickled entrance does not find these names and takes the next path.
-        """
-
-    def set_fastest(self, home: Home, executable: Callable[..., Native]) -> None:
-        """Take the fastest path for Arrays on a home, if no other has it."""
-        if self.builtins["first_"] is None:
-            self.builtins.update(executable_=executable, at_=home.backend, first_=home)
-
-    def reset_fastest(self, home: Home) -> None:
-        """Stop taking the fastest path for Arrays on a home."""
-        if self.builtins["first_"] is home:
-            self.builtins["first_"] = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self.made
@@ -101,32 +76,21 @@ def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
     """The source text of the entrance: the fast path for Arrays on one home.
 
     It is as in `_call.body`; everything else takes the slow path. Between two computations each lookup takes
-    several times as long as in a loop, so there are few checks: an argument without `_home` is no Array. There are
-    fewest where the executable checks its arguments itself, and raises. A RuntimeError means that it was running, so
-    it is not called again. On a backend that compiles nothing the function itself is called, with new Arrays.
+    several times as long as in a loop, so there are few checks: an argument without `_home` is no Array. A RuntimeError
+    means that the executable was running, so it is not called again. On a backend that compiles nothing the function
+    itself is called, with new Arrays.
     """
     bare = [p.replace(annotation=p.empty, default=p.empty) for p in inspect.signature(function).parameters.values()]
     first, *others = names
     run = "own_.fast[home_]"
     if others:
         run += f" if {' and '.join(f'{name}._home is home_' for name in others)} else None"
-    are_there = " and ".join(f"{name}._home is first_" for name in names)
     natives = ", ".join(f"{name}._native" for name in names)
     is_there = "".join(f" and {name}._home is home_" for name in others)
     fresh = given_names(len(names))
     wrapping = "; ".join(f"{new} = own_.apart({name}._native, home_)" for new, name in zip(fresh, names, strict=True))
     return f"""\
 def called{inspect.Signature(bare)}:
-    try:
-        if {are_there} and current_().backend is at_ and not changes_:
-            result_ = new_()
-            result_._native = executable_({natives})
-            result_._home = {first}._home
-            return result_
-    except RuntimeError:
-        raise
-    except Exception:
-        pass
     try:
         home_ = {first}._home
         run_ = {run}

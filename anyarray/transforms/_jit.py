@@ -235,8 +235,7 @@ class _Jit:
             )
         self._static = frozenset(static)
         self._compiled: dict[Any, _Compiled] = {}
-        self._known: dict[tuple[Home, Structure], _Compiled] = {}
-        """The same by the home and structure of the arguments, under the standard's default dtypes."""
+        """By backend, structure of the arguments and default dtypes, if these are not the standard's."""
         self._whole: dict[Any, WholeFunction] = {}
         """State of the automatic choice by structure, dtypes and shapes."""
         self._compiling: dict[str, float] = {}
@@ -275,7 +274,7 @@ class _Jit:
         name = getattr(self._function, "__qualname__", "function")
         code = _code(entrance_text(self._function, names), f"<anyarray jit {name}>")
         made: dict[str, Any] = {}
-        exec(code, {"own_": self.own, "__builtins__": self.own.builtins}, made)
+        exec(code, {"own_": self.own, "__builtins__": {"Exception": Exception, "RuntimeError": RuntimeError}}, made)
         entrance: Any = made["called"]
         entrance.__defaults__ = tuple(
             p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
@@ -361,7 +360,7 @@ class _Jit:
             if one._home is not home:
                 return None
         try:
-            return self._known.get((home, structure))
+            return self._compiled.get((home.backend, structure))
         except TypeError:  # something is not hashable
             return None
 
@@ -381,15 +380,13 @@ class _Jit:
             self._note_bare(home, [*args, *kwargs.values()])
             return run_on(self._function, home, structure, natives)
         defaults = dtypes.defaults()
-        key = (home.backend, structure, *defaults.values())
+        key = (home.backend, structure, *(() if defaults is USUAL else defaults.values()))
         try:
             compiled = self._compiled.get(key)
         except TypeError as error:
             raise self._unhashable(args, kwargs) from error
         if compiled is None:
             compiled = self._compiled.setdefault(key, _Compiled(self._function, home.backend, structure))
-        if defaults is USUAL:
-            self._known[home, structure] = compiled
         is_common = not kwargs and defaults is USUAL and all(type(a) is Array and a._home is home for a in args)
         one = compiled.giving_one
         try:
@@ -501,7 +498,6 @@ class _Jit:
 
     def _forget(self, home: Home) -> None:
         self._fast.pop(home, None)
-        self.own.reset_fastest(home)
 
     def _note_bare(self, home: Home, arguments: Sequence[Any]) -> None:
         """From now on call the function itself for arguments like these.
@@ -578,10 +574,8 @@ class _Jit:
         if run is None:
             self._refusals[one.native] = _Varies
             self._fast[home] = one.native
-            self.own.reset_fastest(home)
         else:
             self._fast[home] = run
-            self.own.set_fastest(home, run)
         return wrap(found, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:

@@ -13,16 +13,16 @@ import pytest
 
 import anyarray as xp
 from anyarray._registry import libraries, registry
-from anyarray.backends import _composed
+from anyarray.backends._shared import composed
 
 NAME = "bare"
 
 
 class Bare:
-    """array-api-strict without the functions that `_composed` has."""
+    """array-api-strict without the functions that `_shared.composed` has."""
 
     def __getattr__(self, name: str) -> Any:
-        if name in _composed.__all__:
+        if name in composed.__all__:
             raise AttributeError(name)
         return getattr(array_api_strict, name)
 
@@ -83,7 +83,7 @@ def test_powers_are_powers_where_nothing_stands_for_them() -> None:
 
 
 def test_every_composed_function_has_a_case() -> None:
-    assert {case.partition(",")[0].split(" ")[0] for case in CASES} == set(_composed.__all__)
+    assert {case.partition(",")[0].split(" ")[0] for case in CASES} == set(composed.__all__)
 
 
 @pytest.mark.parametrize("case", CASES)

@@ -20,8 +20,8 @@ from comparison import each
 import anyarray as xp
 
 pytest.importorskip("array_api_compat")
-carrier: Any = importlib.import_module("anyarray.backends._carrier")
-staging: Any = importlib.import_module("anyarray.backends._staging")
+carrier: Any = importlib.import_module("anyarray.backends._shared.carrier")
+staging: Any = importlib.import_module("anyarray.backends._shared.staging")
 
 
 @pytest.fixture

@@ -20,8 +20,8 @@ import anyarray as xp
 torch = pytest.importorskip("torch", reason="these tests are about PyTorch")
 hooks: Any = pytest.importorskip("anyarray.backends.torch._hooks")
 transfers: Any = pytest.importorskip("anyarray.backends.torch._transfers")
-staging: Any = importlib.import_module("anyarray.backends._staging")
-carrier: Any = importlib.import_module("anyarray.backends._carrier")
+staging: Any = importlib.import_module("anyarray.backends._shared.staging")
+carrier: Any = importlib.import_module("anyarray.backends._shared.carrier")
 
 CPU = torch.device("cpu")
 DTYPES = ["bool", "int8", "uint16", "int32", "int64", "float16", "float32", "float64", "complex64", "complex128"]

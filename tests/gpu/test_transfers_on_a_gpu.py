@@ -14,7 +14,7 @@ from test_sharing_on_a_gpu import GPUS, address
 
 import anyarray as xp
 
-carrier: Any = importlib.import_module("anyarray.backends._carrier")
+carrier: Any = importlib.import_module("anyarray.backends._shared.carrier")
 PIECE = carrier.LARGE
 """Bytes of a piece, and of the smallest array that CuPy carries."""
 COUNTS = [0, 1, 255, 1 << 14, PIECE // 16 - 1, PIECE // 16, PIECE // 16 + 1, PIECE // 8, PIECE // 8 + 1, PIECE + 3]

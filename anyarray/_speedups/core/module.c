@@ -13,7 +13,6 @@ top of each file:
     memory          allocation
     allocator       NumPy's allocator, aligned while a call has a large array
     pages           huge pages
-    scans           loops over floats
     random          random numbers of a key
     call            the class Call, and the names of the fast paths
     arguments       arguments bound to parameters
@@ -59,7 +58,6 @@ top of each file:
 #include "random.h"
 #include "lazy.h"
 #include "recording.h"
-#include "scans.h"
 #include "sums.h"
 #include "numpy_function.h"
 
@@ -79,7 +77,6 @@ static PyMethodDef functions[] = {
     {"wrapped", wrapped, METH_VARARGS, NULL},
     {"allocated", allocated, METH_VARARGS, NULL},
     {"want_huge_pages", want_huge_pages, METH_NOARGS, NULL},
-    {"may_have_zeros", may_have_zeros, METH_O, NULL},
     {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},
     {"expose", exposed, METH_O, NULL},

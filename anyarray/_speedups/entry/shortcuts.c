@@ -11,7 +11,7 @@ finite elements, all else left out). */
 #include "choice.h"
 #include "loops.h"
 #include "scalars.h"
-#include "scans.h"
+#include <math.h>
 
 /* Reads the shortcut of a native function into the cache of the call. */
 static void
@@ -41,6 +41,23 @@ cache_shortcut(Call *call, PyObject *function)
     Py_XDECREF(told);
     Py_XDECREF(former);
     Py_XDECREF(former_shortcut);
+}
+
+/* Whether an array of float32 or float64 in one segment has neither NaN nor infinity. */
+static int
+is_finite(PyArrayObject *array)
+{
+    int is_double = PyArray_TYPE(array) == NPY_DOUBLE;
+    if (!(is_double || PyArray_TYPE(array) == NPY_FLOAT) || !PyArray_ISONESEGMENT(array) || !PyArray_ISBEHAVED_RO(array)) {
+        return 0;
+    }
+    const void *data = PyArray_DATA(array);
+    for (npy_intp i = 0; i < PyArray_SIZE(array); i++) {
+        if (!isfinite(is_double ? ((const double *)data)[i] : (double)((const float *)data)[i])) {
+            return 0;
+        }
+    }
+    return 1;
 }
 
 PyObject *

@@ -23,7 +23,8 @@ from array_api_compat import cupy as namespace
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends._refusals import boolean, real_valued, refuse_complex
+from anyarray.backends._shared.axes import near_diagonal, only_axis, require_vectors
+from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
 from anyarray.backends.cupy import _transfers
 from anyarray.backends.cupy._fusing import fused as fused
 from anyarray.backends.cupy._fusing import fusible as fusible
@@ -268,12 +269,10 @@ def _taken(x: Native, indices: Native, axis: int) -> Native:
 
 
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
-    _require_axes(x, axis)
-    if axis is None and x.ndim != 1:
-        raise ValueError("axis must be given for an array that does not have one axis")
+    axis = only_axis(axis, x.ndim)
     if indices.dtype.kind not in "iu":
         raise TypeError("CuPy would take booleans as the indices 0 and 1")
-    return _taken(x, indices, axis or 0)
+    return _taken(x, indices, axis)
 
 
 def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
@@ -732,19 +731,19 @@ def meshgrid(*arrays: Native, indexing: Literal["xy", "ij"] = "xy") -> tuple[Nat
 
 
 def tril(x: Native, /, *, k: int = 0) -> Native:
-    return cupy.tril(on_numpy.matrices(x), on_numpy.nearest_diagonal(x, k))
+    return cupy.tril(x, near_diagonal(x.shape, k))
 
 
 def triu(x: Native, /, *, k: int = 0) -> Native:
-    return cupy.triu(on_numpy.matrices(x), on_numpy.nearest_diagonal(x, k))
+    return cupy.triu(x, near_diagonal(x.shape, k))
 
 
 def diagonal(x: Native, /, *, offset: int = 0) -> Native:
-    return namespace.linalg.diagonal(x, offset=on_numpy.nearest_diagonal(on_numpy.matrices(x), offset))
+    return namespace.linalg.diagonal(x, offset=near_diagonal(x.shape, offset))
 
 
 def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
-    return namespace.linalg.trace(x, offset=on_numpy.nearest_diagonal(on_numpy.matrices(x), offset), dtype=dtype)
+    return namespace.linalg.trace(x, offset=near_diagonal(x.shape, offset), dtype=dtype)
 
 
 def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
@@ -754,8 +753,7 @@ def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
 
 
 def outer(x1: Native, x2: Native, /) -> Native:
-    if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(f"both arrays must have one axis, not {x1.ndim} and {x2.ndim}")
+    require_vectors(x1.ndim, x2.ndim)
     return cupy.outer(x1, x2)
 
 

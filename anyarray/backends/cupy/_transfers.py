@@ -1,10 +1,10 @@
 """Copies between the host and the device, near the speed of the bus.
 
 to the device
-    In pieces by pinned buffers, see `_staging`; `cupy.array` would hold a second copy of the whole.
+    In pieces by pinned buffers, see `_shared.staging`; `cupy.array` would hold a second copy of the whole.
 to the host
     A large result lies in pinned memory itself, into which the device writes at once. Freed memory is kept for the next
-    result. All of it together is at most `_staging.MOST` bytes; beyond that, results are in ordinary memory.
+    result. All of it together is at most `_shared.staging.MOST` bytes; beyond that, results are in ordinary memory.
 to another library
     Memory that is lent by DLPack comes back when the other library has queued its last kernel, not when that is done.
     CuPy would give it to the next array at once; so it waits in `_returned` until the device was synchronized.
@@ -21,7 +21,7 @@ from typing import Any, Final
 import cupy
 import numpy as np
 
-from anyarray.backends import _staging
+from anyarray.backends._shared import staging
 
 Native = Any
 
@@ -34,14 +34,14 @@ def to_device(a: np.ndarray[Any, Any], y: Native) -> None:
     if not nbytes:
         return
     stream = cupy.cuda.get_current_stream()
-    if nbytes <= _staging.SMALL:
+    if nbytes <= staging.SMALL:
         whole = np.empty(a.shape, y.dtype)
-        _staging.copy(a, whole)
+        staging.copy(a, whole)
         y.data.copy_from_host_async(whole.__array_interface__["data"][0], nbytes, stream)
         stream.synchronize()
         return
     try:
-        _staging.send(a, y.dtype, [_Buffer(size, y, stream) for size in _staging.sizes(nbytes)])
+        staging.send(a, y.dtype, [_Buffer(size, y, stream) for size in staging.sizes(nbytes)])
     finally:
         stream.synchronize()  # also after Ctrl-C: the pool would give the buffers, and the memory of y, to others
 
@@ -82,8 +82,8 @@ _pinned: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
 
 
 def _allocated(size: int) -> Any:
-    """Pinned memory for the pool; MemoryError beyond `_staging.MOST`."""
-    if size + sum(one.size for one in _pinned) > _staging.MOST:
+    """Pinned memory for the pool; MemoryError beyond `_shared.staging.MOST`."""
+    if size + sum(one.size for one in _pinned) > staging.MOST:
         raise MemoryError
     memory = cupy.cuda.PinnedMemory(size)
     _pinned.add(memory)
@@ -98,7 +98,7 @@ def place_for(x: Native) -> np.ndarray[Any, Any] | None:
 
     None if ordinary memory will do: for few bytes, the first result of a size, or if no more can be pinned.
     """
-    if not _staging.is_worth_pinning("cupy", x.nbytes):
+    if not staging.is_worth_pinning("cupy", x.nbytes):
         return None
     for _ in range(2):
         try:

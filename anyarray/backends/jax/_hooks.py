@@ -12,7 +12,7 @@ import numpy as np
 from jax.interpreters.partial_eval import DynamicJaxprTracer
 
 from anyarray._memory import alignment
-from anyarray.backends import _carrier
+from anyarray.backends._shared import carrier
 from anyarray.backends.jax import _mesh
 from anyarray.backends.jax._kernel import NATIVE, Native
 
@@ -81,9 +81,9 @@ def to_numpy(x: Native) -> np.ndarray[Any, Any]:
         return _mesh.gathered(x)
     if x.size > _LARGE:
         synchronize(x)
-        if x.nbytes >= _carrier.LARGE and not isinstance(x, jax.core.Tracer) and len(x.devices()) == 1:
+        if x.nbytes >= carrier.LARGE and not isinstance(x, jax.core.Tracer) and len(x.devices()) == 1:
             number = _gpu(device_of(x))
-            carried = None if number is None else _carrier.to_host("jax", x, x.dtype, x.nbytes, number)
+            carried = None if number is None else carrier.to_host("jax", x, x.dtype, x.nbytes, number)
             if carried is not None:
                 return carried
     return np.asarray(x)
@@ -106,10 +106,10 @@ If its allocation failed, blocking raises. Reading it without blocking aborts th
 
 def from_numpy(a: np.ndarray[Any, Any], device: Any) -> Native:
     """A copy of `a`, in its dtype, on `device`."""
-    if a.nbytes >= _carrier.LARGE:
+    if a.nbytes >= carrier.LARGE:
         number = _gpu(device)
         take = functools.partial(_taken, device=device)
-        carried = None if number is None else _carrier.to_device("jax", a, number, take)
+        carried = None if number is None else carrier.to_device("jax", a, number, take)
         if carried is not None:
             return carried
     # JAX reads its source later, in another thread, and may alias it as the array's buffer; `copy=True` and

@@ -24,6 +24,7 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
     Both are set for this thread only. A mesh is no default device: what is made there is laid out by `placed`.
     """
     device = None if isinstance(device, Layout) else device
+    called = sometimes(function)
     try:
         # As `with jax.enable_x64(True)`, in a quarter of its time: these swap a thread-local value in C++. They are
         # not documented, hence the fallback below.
@@ -34,28 +35,16 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
         @functools.wraps(function)
         def in_managers(*args: Any, **kwargs: Any) -> Any:
             with jax.enable_x64(True), jax.default_device(device):
-                try:
-                    return function(*args, **kwargs)
-                except Seldom:
-                    pass
-                return instead(function, args, kwargs, function)
+                return called(*args, **kwargs)
 
         return in_managers
 
-    met: Meetings | None = None
-
     @functools.wraps(function)
     def in_wide_scope(*args: Any, **kwargs: Any) -> Any:
-        nonlocal met
         outer_x64 = get_x64()
         try:
             set_x64(True)  # inside the try, as KeyboardInterrupt may be raised right after it
-            if met is None or met.is_frequent(args, kwargs):
-                try:
-                    return function(*args, **kwargs)
-                except Seldom:
-                    met = meetings_of(function)
-            return instead(function, args, kwargs, function)
+            return called(*args, **kwargs)
         except RuntimeError as error:
             refuse_closure(error)
             raise
@@ -130,7 +119,7 @@ def meetings_of(function: Callable[..., Any]) -> Meetings | None:
 
 
 def sometimes(made: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled function that has another way, for use outside `scoped`."""
+    """A function that may have another way for lengths that are rare."""
     met: Meetings | None = None
 
     @functools.wraps(made)

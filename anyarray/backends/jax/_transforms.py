@@ -8,7 +8,7 @@ from typing import Any
 import jax
 from jax import lax
 
-from anyarray._base.errors import UnsupportedError
+from anyarray.backends._shared.derivatives import refused
 from anyarray.backends.jax._kernel import Native
 from anyarray.backends.jax._scope import scoped
 
@@ -42,7 +42,7 @@ def value_and_grad(
 ) -> tuple[Any, Sequence[Native]]:
     if not xs:  # JAX's own does not accept that
         return function(), []
-    with _NoDerivative("grad"):
+    with refused("grad", _reason):
         return jax.value_and_grad(function, argnums=tuple(range(len(xs))), has_aux=has_aux)(*xs)
 
 
@@ -63,25 +63,14 @@ def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_
         is_empty = not ys
         return ys or [xs[0]], others  # `jax.jacrev` rejects a function that returns no arrays
 
-    with _NoDerivative("jacobian"):
+    with refused("jacobian", _reason):
         rows, others = transform(checked, argnums=tuple(range(len(xs))), has_aux=True)(*xs)
     rows = [] if is_empty else rows
     return (rows, others) if has_aux else rows
 
 
-class _NoDerivative:
-    """Raises UnsupportedError where JAX cannot differentiate."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        is_loop = isinstance(error, ValueError) and str(error).startswith("Reverse-mode differentiation does not work")
-        if is_loop or (isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError)):
-            reason = str(error).partition(". ")[0].rstrip(".")
-            raise UnsupportedError(
-                f"{self._name}: JAX has no such derivative: {reason}. "
-                "Keep it out of the derivative: xp.stop_gradient(x)"
-            ) from error
+def _reason(name: str, error: Exception) -> str | None:
+    is_loop = isinstance(error, ValueError) and str(error).startswith("Reverse-mode differentiation does not work")
+    if not is_loop and not isinstance(error, NotImplementedError):
+        return None
+    return f"JAX has no such derivative: {str(error).partition('. ')[0].rstrip('.')}"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from jax import lax
 
 from anyarray._base import dtypes
+from anyarray.backends._shared.axes import near_diagonal, progression
 from anyarray.backends.jax._hooks import placed
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of
 
@@ -108,26 +108,10 @@ def _ramp(start: Native, step: Native, *, length: int, dtype: Any) -> Native:
 
 @creation
 def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype: Any) -> Native:
-    if stop is None:
-        start, stop = 0, start
-    first: np.generic
-    by: np.generic
-    if dtype.kind in "iu" and float(start).is_integer() and float(step).is_integer():
-        # Modulo 2**64, which covers the full range of every integer dtype, and negative steps.
-        start, step = int(start), int(step)
-        length = -((start - stop) // step) if isinstance(stop, int) else math.ceil((stop - start) / step)
-        first, by = np.uint64(start % 2**64), np.uint64(step % 2**64)
-    else:
-        quotient = (stop - start) / step
-        length = math.ceil(quotient)
-        if quotient == 0 and stop != start:  # it underflowed: one element if the signs are the same
-            length = int((stop > start) == (step > 0))
-        # NumPy's step is the difference of the first two elements; for integers, each is rounded toward zero.
-        number = int if dtype.kind in "iu" else float
-        second = start + step
-        first = np.float64(number(start))
-        by = np.float64(number(second) - number(start) if length > 1 else 0)
-    return _ramp(first, by, length=max(length, 0), dtype=dtype)
+    first, by, length = progression(start, stop, step, is_integer=dtype.kind in "iu")
+    if type(first) is int:  # modulo 2**64, which covers the full range of every integer dtype, and negative steps
+        return _ramp(np.uint64(first % 2**64), np.uint64(by % 2**64), length=length, dtype=dtype)
+    return _ramp(np.float64(first), np.float64(by), length=length, dtype=dtype)
 
 
 @compiled
@@ -169,19 +153,12 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any) ->
 
 @compiled
 def tril(x: Native, *, k: int = 0) -> Native:
-    return jnp.tril(x, near(x, k))
+    return jnp.tril(x, near_diagonal(x.shape, k))
 
 
 @compiled
 def triu(x: Native, *, k: int = 0) -> Native:
-    return jnp.triu(x, near(x, k))
-
-
-def near(x: Native, k: int) -> int:
-    """`k`, or the nearest empty diagonal, as JAX takes `k` in 32 bits."""
-    if x.ndim < 2 or abs(k) < 1 << 31:
-        return k
-    return max(-x.shape[-2], min(k, x.shape[-1]))
+    return jnp.triu(x, near_diagonal(x.shape, k))
 
 
 @compiled

@@ -15,6 +15,7 @@ from jax import lax
 from jax.custom_derivatives import SymbolicZero
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.arithmetic import complex_sign, floor_and_rest
 from anyarray.backends.jax._host import of_floats_sooner
 from anyarray.backends.jax._kernel import (
     PADDED,
@@ -107,16 +108,7 @@ def _any_infinite(x: Native) -> Native:
 def _sign(x: Native) -> Native:
     if kind_of(x) != "c":
         return jnp.where(x == 0, lax.full_like(x, 0), jnp.sign(x))
-    # x / abs(x), where a finite part counts as 0 if the other is infinite.
-    infinite = _any_infinite(x)
-    re, im = (
-        jnp.where(infinite, jnp.where(jnp.isinf(part), jnp.sign(part), 0), part) for part in (lax.real(x), lax.imag(x))
-    )
-    undefined = jnp.isinf(lax.real(x)) & jnp.isinf(lax.imag(x))
-    # The size must not be 0 even where it is not selected, else the gradient is NaN.
-    re = jnp.where(x == 0, 1, re)
-    size = jnp.where(undefined, jnp.nan, lax.abs(lax.complex(re, im)))
-    return jnp.where(x == 0, lax.full_like(x, 0), lax.complex(re / size, im / size))
+    return lax.complex(*complex_sign(jnp, lax.real(x), lax.imag(x)))
 
 
 def _dividend_and_divisor(x1: Native, x2: Native) -> tuple[Native, Native]:
@@ -187,17 +179,8 @@ def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
     name = x1.dtype.name
     if x1.dtype.itemsize == 2:
         x1, x2 = cast(x1, "float32"), cast(x2, "float32")
-    exact = lax.div(x1, x2)
-    rest = lax.rem(x1, x2)
-    quotient = lax.div(x1 - rest, x2)
-    down = (rest != 0) & ((rest < 0) != (x2 < 0))
-    quotient = jnp.where(down, quotient - 1, quotient)
-    rest = jnp.where(down, rest + x2, rest)
-    rest = jnp.where(rest == 0, jnp.copysign(lax.full_like(rest, 0), x2), rest)
-    whole = lax.floor(quotient)
-    whole = jnp.where(quotient - whole > 0.5, whole + 1, whole)
-    whole = jnp.where(quotient == 0, jnp.copysign(lax.full_like(whole, 0), exact), whole)
-    return cast(jnp.where(x2 == 0, exact, whole), name), cast(rest, name)
+    whole, rest = floor_and_rest(jnp, x1, x2, lax.rem(x1, x2))
+    return cast(whole, name), cast(rest, name)
 
 
 def _floor_divide(x1: Native, x2: Native) -> Native:

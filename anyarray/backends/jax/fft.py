@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from anyarray.backends._shared import fourier
 from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, inexact
 from anyarray.backends.jax.creation import creation
 
@@ -42,29 +43,14 @@ def _transform_n(function: Callable[..., Native], other: Callable[..., Native], 
 
     Then `last` transforms along the last one, `other` along the others.
     """
-
-    def one_by_one(x: Native, s: tuple[int, ...] | None, axes: tuple[int, ...], norm: str) -> Native:
-        if s is None:
-            s = tuple(x.shape[axis] for axis in axes)
-            if last is jnp.fft.irfft:
-                s = (*s[:-1], 2 * (s[-1] - 1))
-        steps = list(zip([*[other] * (len(axes) - 1), last], s, axes, strict=True))
-        for transform, n, axis in steps if last is jnp.fft.irfft else reversed(steps):  # NumPy's order
-            x = transform(x, n=n, axis=axis, norm=norm)
-        return x
+    is_half = last is jnp.fft.irfft
 
     def body(x: Native, *, s: tuple[int, ...] | None, axes: tuple[int, ...] | None, norm: str) -> Native:
         x = _spectral(x)
-        named = tuple(range(x.ndim) if s is None else range(-len(s), 0)) if axes is None else axes
-        if s is not None:
-            s = tuple(x.shape[axis] if n == -1 else n for n, axis in zip(s, named, strict=True))
-        lengths = tuple(x.shape[axis] for axis in named) if s is None else s
-        is_short = last is jnp.fft.irfft and s is None and named and lengths[-1] < 2
-        if (last is not other and not named) or is_short or min(lengths, default=1) < 1:
-            raise ValueError("there are no elements to transform")
-        if len({axis % x.ndim for axis in named}) < len(named):
-            return one_by_one(x, s, named, norm)
-        return function(x, s=s or None, axes=named, norm=norm)  # it rejects an empty `s` for a 0-d array
+        named, lengths = fourier.plan(x.shape, s, axes, is_real=last is jnp.fft.rfft, is_half=is_half)
+        if len(set(named)) < len(named):
+            return fourier.one_by_one(x, named, lengths, norm, other, last, is_half=is_half)
+        return function(x, s=lengths or None, axes=named, norm=norm)  # it rejects an empty `s` for a 0-d array
 
     body.__name__ = function.__name__
     transform = compiled(body)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Sequence
+from types import EllipsisType
 from typing import Any, Final, NamedTuple
 
 import jax
@@ -17,11 +18,13 @@ import numpy as np
 from jax import lax
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import only_axis
+from anyarray.backends._shared.keys import completed, require_within
 from anyarray.backends.jax._hooks import device_of, lent, to_numpy
 from anyarray.backends.jax._host import in_host_memory, is_read_in_place, unknown_shape
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of, require_kinds
-from anyarray.backends.jax._scope import instead, meetings_of
-from anyarray.backends.jax._seldom import Meetings, Seldom, is_rare
+from anyarray.backends.jax._scope import sometimes
+from anyarray.backends.jax._seldom import is_rare
 from anyarray.backends.jax.data_types import converted
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
@@ -44,12 +47,9 @@ def _take(x: Native, indices: Native, *, axis: int) -> Native:
 
 
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
-    if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
-        axis = 0
+    axis = only_axis(axis, x.ndim)
     if indices.dtype != bool:  # `_take` rejects it
-        _check_bounds(indices, x.shape[axis], axis % x.ndim)
+        _check_bounds(indices, x.shape[axis], axis)
     return _take(x, indices, axis=axis)
 
 
@@ -86,8 +86,7 @@ def _check_bounds(indices: Native, length: int, axis: int) -> None:
     It is not checked where that would block on a device or an operation.
     """
     for index in extremes(indices):
-        if not -length <= index < length:
-            raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+        require_within(index, length, axis)
 
 
 _CALL: Final = 40
@@ -145,24 +144,12 @@ class _Region(NamedTuple):
 
 def _basic(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[_Region, list[int]]:
     """The region that `key` selects, and the starts along its moving axes."""
-    taken = sum(entry is not None and entry is not Ellipsis for entry in key)
-    ellipses = sum(entry is Ellipsis for entry in key)
-    if ellipses > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    if taken > len(shape):
-        raise IndexError(f"too many indices: the array has {len(shape)} axes, but {taken} were indexed")
-    rest = (slice(None),) * (len(shape) - taken)
-    if ellipses:
-        at = next(i for i, entry in enumerate(key) if entry is Ellipsis)
-        key = (*key[:at], *rest, *key[at + 1 :])
-    else:
-        key = (*key, *rest)
     extents: list[Any] = []
     steps: list[Any] = []
     moving: list[Any] = []
     starts: list[Any] = []
     result: list[Any] = []
-    for entry in key:
+    for entry in completed(key, len(shape), _width):
         if entry is None:
             result.append(1)
             continue
@@ -176,8 +163,7 @@ def _basic(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[_Region, list[
             step = step if count > 1 else 1
             result.append(count)
         else:
-            if not -length <= entry < length:
-                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+            require_within(entry, length, axis)
             start, extent, step = entry % length, 1, 1
         extents.append(extent)
         steps.append(step)
@@ -232,12 +218,8 @@ def _fitted(value: Native, x: Native, shape: tuple[int, ...]) -> Native:
     return jnp.broadcast_to(in_dtype(value, x.dtype), shape)
 
 
-class _Slot(NamedTuple):
-    """The static part of an entry of a key."""
-
-    kind: str
-    """"array" for an operand, "slice", "none" or "ellipsis"."""
-    bounds: tuple[int | None, int | None, int | None] = (None, None, None)
+_Slot = tuple[int | None, int | None, int | None] | str | None | EllipsisType
+"""The static part of an entry of a key: the bounds of a slice, or "array" for an operand."""
 
 
 def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot, ...], tuple[int, ...], list[Native]]:
@@ -254,17 +236,16 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
     axis = 0
     for entry in key:
         if entry is None:
-            slots.append(_Slot("none"))
+            slots.append(None)
         elif entry is Ellipsis:
-            slots.append(_Slot("ellipsis"))
+            slots.append(...)
             axis += len(shape) - width
         elif isinstance(entry, slice):
-            slots.append(_Slot("slice", (entry.start, entry.stop, entry.step)))
+            slots.append((entry.start, entry.stop, entry.step))
             axis += 1
         elif isinstance(entry, int):
-            if not -shape[axis] <= entry < shape[axis]:
-                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {shape[axis]}")
-            slots.append(_Slot("array"))
+            require_within(entry, shape[axis], axis)
+            slots.append("array")
             arrays.append(np.int64(entry))
             axis += 1
         elif entry.dtype == bool:
@@ -274,12 +255,12 @@ def _advanced(shape: tuple[int, ...], key: tuple[Any, ...]) -> tuple[tuple[_Slot
             if not mask.ndim:
                 added.append(axis + len(added))
             chosen = np.nonzero(mask) if mask.ndim else (np.zeros(int(mask), np.int64),)
-            slots.extend([_Slot("array")] * len(chosen))
+            slots.extend(["array"] * len(chosen))
             arrays.extend(chosen)
             axis += mask.ndim
         else:
             _check_bounds(entry, shape[axis], axis)
-            slots.append(_Slot("array"))
+            slots.append("array")
             arrays.append(entry)
             axis += 1
     if len(arrays) > 1:
@@ -300,13 +281,12 @@ def _width(entry: Any) -> int:
 def _filled(slots: tuple[_Slot, ...], arrays: tuple[Native, ...]) -> tuple[Any, ...]:
     """The key that `slots` describe."""
     remaining = iter(arrays)
-    makers: dict[str, Callable[[_Slot], Any]] = {
-        "array": lambda slot: _wide(next(remaining)),
-        "slice": lambda slot: slice(*slot.bounds),
-        "none": lambda slot: None,
-        "ellipsis": lambda slot: Ellipsis,
-    }
-    return tuple(makers[slot.kind](slot) for slot in slots)
+    return tuple(
+        [
+            _wide(next(remaining)) if slot == "array" else slice(*slot) if isinstance(slot, tuple) else slot
+            for slot in slots
+        ]
+    )
 
 
 @compiled(static=("slots", "added"))
@@ -363,20 +343,13 @@ def _is_mask(entry: Any) -> bool:
     return _is_array(entry) and entry.dtype == bool
 
 
-_met: Meetings | None = None
-"""What is known of the lengths of arrays of which a row is read."""
+_row: Final = sometimes(row)
 
 
 def getitem(x: Native, key: Any) -> Native:
     """`x[key]`."""
-    global _met
     if type(key) is int and x.shape and -x.shape[0] <= key < x.shape[0]:
-        if _met is None or _met.is_frequent((x, key), {}):
-            try:
-                return row(x, key)
-            except Seldom:
-                _met = meetings_of(row)
-        return instead(row, (x, key), {}, row)
+        return _row(x, key)
     entries = key if type(key) is tuple else (key,)
     if not any(map(_is_array, entries)):
         region, starts = _basic(x.shape, entries)

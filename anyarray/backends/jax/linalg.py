@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,10 +11,11 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
+from anyarray.backends import jax as backend
+from anyarray.backends._shared import linear_algebra
+from anyarray.backends._shared.axes import near_diagonal, require_vectors
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
-from anyarray.backends.jax.creation import near
-from anyarray.backends.jax.elementwise import absolute
-from anyarray.backends.jax.statistical import added, reduced, root_of_sum, total_dtype, with_nan
+from anyarray.backends.jax.statistical import added, reduced, total_dtype
 
 __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
@@ -25,8 +25,7 @@ __all__ = [
 
 @compiled
 def outer(x1: Native, x2: Native) -> Native:
-    if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(f"outer: x1 and x2 must have one axis, not {x1.ndim} and {x2.ndim}")
+    require_vectors(x1.ndim, x2.ndim)
     x1, x2 = promoted(x1, x2)
     return jnp.multiply(x1[:, None], x2[None, :])
 
@@ -38,12 +37,12 @@ def cross(x1: Native, x2: Native, *, axis: int = -1) -> Native:
 
 @compiled
 def diagonal(x: Native, *, offset: int = 0) -> Native:
-    return jnp.linalg.diagonal(x, offset=near(x, offset))
+    return jnp.linalg.diagonal(x, offset=near_diagonal(x.shape, offset))
 
 
 @compiled
 def trace(x: Native, *, offset: int = 0, dtype: Any = None) -> Native:
-    return jnp.sum(jnp.linalg.diagonal(x, offset=near(x, offset)), axis=-1, dtype=total_dtype(x, dtype))
+    return jnp.sum(jnp.linalg.diagonal(x, offset=near_diagonal(x.shape, offset)), axis=-1, dtype=total_dtype(x, dtype))
 
 
 def _factoring(function: Callable[..., Any]) -> Any:
@@ -105,27 +104,16 @@ def _slope_of_determinant(primals: tuple[Native], tangents: tuple[Native]) -> tu
 
 def _cofactors(x: Native) -> Native:
     """The derivative of the determinant with respect to each element."""
-    if x.shape[-1] == 1:
-        return jnp.ones_like(x)
-    if x.shape[-1] == 2:
-        return jnp.flip(x, (-2, -1)) * np.asarray([[1, -1], [-1, 1]], x.dtype)
-    if x.shape[-1] == 3:
-        return jnp.cross(jnp.roll(x, -1, -2), jnp.roll(x, -2, -2))
-    y = _determinant(x)[..., None, None]
-    is_singular = y == 0
-    inverse = jnp.linalg.inv(jnp.where(is_singular, jnp.eye(x.shape[-1], dtype=x.dtype), x))
-    constant = lax.stop_gradient(x)
-    of_singular = lax.cond(jnp.any(is_singular), _cofactors_of_singular, jnp.zeros_like, constant)
-    return jnp.where(is_singular, of_singular + _lost(x, is_singular), y * jnp.matrix_transpose(inverse))
+
+    def of_singular(x: Native, is_singular: Native) -> Native:
+        found = lax.cond(jnp.any(is_singular), _cofactors_of_singular, jnp.zeros_like, lax.stop_gradient(x))
+        return found + _lost(x, is_singular)
+
+    return linear_algebra.cofactors(jnp, x, jnp.eye(x.shape[-1], dtype=x.dtype), _determinant, of_singular)
 
 
 def _cofactors_of_singular(x: Native) -> Native:
-    u, s, vh = jnp.linalg.svd(_without_infinity(x))
-    ones = jnp.ones_like(s[..., :1])
-    before = jnp.cumulative_prod(jnp.concat([ones, s[..., :-1]], axis=-1), axis=-1)
-    after = jnp.flip(jnp.cumulative_prod(jnp.concat([ones, jnp.flip(s[..., 1:], -1)], axis=-1), axis=-1), -1)
-    sign = (jnp.linalg.det(u) * jnp.linalg.det(vh))[..., None, None]
-    return sign * jnp.conj(u * (before * after)[..., None, :] @ vh)
+    return linear_algebra.cofactors_of_singular(jnp, _without_infinity(x))
 
 
 @jax.custom_jvp
@@ -215,19 +203,7 @@ def _is_empty(x: Native) -> bool:
 
 @_factoring
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
-    if ord in (2, "nuc") and _is_empty(x):
-        x = jnp.zeros((*x.shape[:-2], 1, 1), x.dtype)  # it has the same norm
-    if ord == "fro" and x.ndim > 1:
-        return _euclidean_norm(x, (-2, -1), keepdims)
-    if ord in (2, -2, "nuc"):
-        values = svdvals(x)
-        found = jnp.sum(values, axis=-1) if ord == "nuc" else (jnp.max if ord == 2 else jnp.min)(values, axis=-1)
-        norm = with_nan(found, values, -1, keepdims=False)
-        return norm[..., None, None] if keepdims else norm
-    if ord not in (1, -1, math.inf, -math.inf):
-        return _by_lapack(x, jnp.linalg.matrix_norm(x, keepdims=keepdims, ord=ord))
-    sizes = absolute(x)
-    return with_nan(jnp.linalg.matrix_norm(sizes, keepdims=keepdims, ord=ord), sizes, (-2, -1), keepdims)
+    return linear_algebra.matrix_norm(backend, x, keepdims, ord)
 
 
 @_factoring
@@ -288,32 +264,16 @@ def svdvals(x: Native, /) -> Native:
 
 @_factoring
 def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
-    if ord == 2:
-        return _euclidean_norm(x, axis, keepdims)
-    if ord == 0:
-        return jnp.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)
-    sizes = absolute(x)
-    if ord == 1 or math.isinf(ord):
-        norm = jnp.linalg.vector_norm(sizes, axis=axis, keepdims=keepdims, ord=ord)
-        return with_nan(norm, sizes, axis, keepdims) if math.isinf(ord) else norm
-    # Where it is not differentiable, the derivative is the mean of the one-sided ones. JAX's is NaN.
-    sizes = jnp.where(sizes == 0, 0, sizes)
-    powers = reduced(added, sizes ** jnp.asarray(ord, sizes.dtype), axis, keepdims=keepdims)
-    is_zero = powers == (0 if ord > 0 else jnp.inf)
-    norm = jnp.power(jnp.where(is_zero, 1, powers), jnp.asarray(1 / ord, sizes.dtype))
-    return jnp.where(is_zero, 0, norm)
+    return linear_algebra.vector_norm(backend, x, axis, keepdims, ord, _euclidean_norm, _norm_of_order)
+
+
+def _norm_of_order(sizes: Native, axis: Axes, keepdims: bool, ord: float) -> Native:
+    return linear_algebra.norm_of_order(jnp, sizes, ord, lambda x: reduced(added, x, axis, keepdims=keepdims))
 
 
 def _euclidean_norm(x: Native, axis: Axes, keepdims: bool) -> Native:
     squares = lax.real(x * lax.conj(x)) if kind_of(x) == "c" else x * x
-    return root_of_sum(reduced(added, squares, axis, keepdims=keepdims))
-
-
-def _tolerance(x: Native, rtol: Native | float | None) -> Native:
-    """`rtol`, or the standard's default for the singular values of `x`."""
-    if rtol is None:
-        return max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
-    return rtol
+    return linear_algebra.root_of_sum(jnp, reduced(added, squares, axis, keepdims=keepdims))
 
 
 @compiled
@@ -321,7 +281,9 @@ def _matrix_rank(x: Native, rtol: Native | float | None) -> Native:
     (x,) = inexact(x)
     values = svdvals(x)
     largest = jnp.max(values, axis=-1, keepdims=True, initial=0)
-    return jnp.sum(values > largest * jnp.asarray(_tolerance(x, rtol))[..., None], axis=-1, dtype=jnp.int64)
+    return jnp.sum(
+        values > largest * jnp.asarray(linear_algebra.tolerance(jnp, x, rtol))[..., None], axis=-1, dtype=jnp.int64
+    )
 
 
 def matrix_rank(x: Native, /, *, rtol: Native | float | None = None) -> Native:
@@ -332,7 +294,9 @@ def matrix_rank(x: Native, /, *, rtol: Native | float | None = None) -> Native:
 def _pinv(x: Native, rtol: Native | float | None) -> Native:
     x = _without_infinity(*inexact(x))
     with jax.default_matmul_precision("highest"):
-        inverse = jnp.linalg.pinv(x, rtol=_tolerance(x, None)) if rtol is None else _pseudoinverse(x, rtol)
+        inverse = (
+            jnp.linalg.pinv(x, rtol=linear_algebra.tolerance(jnp, x, None)) if rtol is None else _pseudoinverse(x, rtol)
+        )
     return inverse if _is_empty(x) else _by_lapack(x, inverse)
 
 

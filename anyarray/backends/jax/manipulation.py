@@ -11,6 +11,7 @@ import numpy as np
 
 from anyarray._base.errors import ArgumentValueError
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import rolled
 from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Axes, Native, compiled, instead_of, promoted, require_kinds
 from anyarray.backends.jax._scope import sometimes
@@ -141,28 +142,13 @@ def _roll(x: Native, *shifts: Native, axis: Axes) -> Native:
 
 
 def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Native:
-    shifts = (shift,) if isinstance(shift, int) else shift
     if axis is None:
-        shifts = (sum(shifts),)
-    elif not isinstance(axis, tuple):
-        axis = (axis,) * len(shifts)
-    elif len(shifts) == 1:
-        shifts *= len(axis)
-    elif len(axis) == 1:
-        axis *= len(shifts)
-    if axis is not None and len(axis) != len(shifts):
-        raise ValueError("shift and axis must be of one length")
-    if max(shifts, default=0) > _FAR or min(shifts, default=0) < -_FAR:
-        lengths = [x.size] if axis is None else [x.shape[one] for one in axis]
-        shifts = tuple(n % (length or 1) for n, length in zip(shifts, lengths, strict=True))
-    return _roll(x, *shifts, axis=axis)
+        return _roll(x, *rolled(shift if isinstance(shift, int) else sum(shift), 0, (x.size,))[0], axis=None)
+    shifts, axes = rolled(shift, axis, x.shape)
+    return _roll(x, *shifts, axis=axes)
 
 
 instead_of[roll] = np.roll
-
-
-_FAR: Final = (1 << 31) - 1
-"""The longest shift that JAX does not truncate."""
 
 
 @compiled(static=("repetitions",))

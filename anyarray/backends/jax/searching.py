@@ -12,6 +12,7 @@ from jax import lax
 
 from anyarray._base import errors
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import bins
 from anyarray.backends.jax._hooks import device_of, is_traced, lent, to_numpy
 from anyarray.backends.jax._host import data_dependent, in_host_memory
 from anyarray.backends.jax._kernel import PADDED, Axes, Native, cast, compiled, kind_of, promoted, require_kinds, truth
@@ -148,10 +149,7 @@ def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, le
     if length is None:
         if is_traced(x):
             raise errors.unknown_length("bincount")
-        values = to_numpy(x)
-        if values.size and values.min() < 0:
-            raise ValueError("x must not be negative")
-        length = max(minlength, int(values.max()) + 1 if values.size else 0)
+        length = bins(to_numpy(x), minlength)
     return _summed(x, weights, length=length)
 
 

@@ -15,6 +15,7 @@ from jax import lax
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.linear_algebra import root_of_sum
 from anyarray.backends.jax._host import sooner
 from anyarray.backends.jax._kernel import (
     NATIVE,
@@ -191,16 +192,7 @@ def var(x: Native, *, axis: Axes = None, correction: float = 0.0, keepdims: bool
 
 @compiled(instead=lambda x, **options: np.sqrt(_variance_on_host(x, **options)))
 def std(x: Native, *, axis: Axes = None, correction: float = 0.0, keepdims: bool = False) -> Native:
-    return root_of_sum(_variance(x, axis, correction, keepdims))
-
-
-def root_of_sum(x: Native) -> Native:
-    """The square root of a sum of squares, with derivative 0 at 0.
-
-    That is the mean of the one-sided derivatives. JAX's is NaN.
-    """
-    zero = lax.full_like(x, 0)
-    return jnp.where(x == 0, zero, lax.sqrt(jnp.where(x == 0, 1, x)))
+    return root_of_sum(jnp, _variance(x, axis, correction, keepdims))
 
 
 _SHORT: Final = 16

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray._memory import alignment
-from anyarray.backends import _carrier
+from anyarray.backends._shared import carrier
 from anyarray.backends.tensorflow._device import note_range
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -166,10 +166,10 @@ def from_numpy(a: npt.NDArray[Any], device: str) -> Tensor:
     if device == _HOST and a.dtype.num in _READ_IN_PLACE:
         # `tf.constant` takes 8 us and, for a large array, twice as long as NumPy's copy.
         return _from_dlpack(alignment.copied(a).__dlpack__())
-    if a.nbytes >= _carrier.LARGE and a.dtype.num not in _ON_HOST:
+    if a.nbytes >= carrier.LARGE and a.dtype.num not in _ON_HOST:
         number = _gpu(device)
         take = functools.partial(_taken, device=device)
-        carried = None if number is None else _carrier.to_device("tf", a, number, take)
+        carried = None if number is None else carrier.to_device("tf", a, number, take)
         if carried is not None:
             return carried
     if a.dtype.kind == "b":

@@ -6,8 +6,6 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, shape_of
 
 Length = Any
@@ -18,26 +16,6 @@ _pack = op("Pack")
 _shape = op("Shape")
 _strided_slice = op("StridedSlice")
 _unpack = op("Unpack")
-
-
-def axis_in(axis: int, rank: int) -> int:
-    """`axis` as a non-negative number; AxisError if it is out of bounds.
-
-    AxisError is a ValueError and an IndexError.
-    """
-    if -rank <= axis < rank:
-        return axis % rank
-    raise np.exceptions.AxisError(axis, rank)
-
-
-def axes_in(axis: Ints | None, rank: int) -> tuple[int, ...]:
-    """`axis` as a tuple of distinct non-negative ints; None is all axes."""
-    if axis is None:
-        return tuple(range(rank))
-    axes = tuple(axis_in(a, rank) for a in ((axis,) if isinstance(axis, int) else axis))
-    if len(set(axes)) < len(axes):
-        raise ValueError(f"axis: {axis} names an axis twice")
-    return axes
 
 
 @functools.cache

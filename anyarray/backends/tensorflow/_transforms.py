@@ -10,6 +10,7 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from anyarray._base.errors import ArgumentIndexError, ArgumentValueError, LinAlgError, UnsupportedError
+from anyarray.backends._shared.derivatives import refused
 from anyarray.backends.tensorflow._derivatives import is_for_xla, is_mapped
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -300,7 +301,7 @@ def value_and_grad(
     def backward(recorded: tuple[Any, list[Tensor], Any]) -> tuple[Any, list[Tensor]]:
         tape, watched, found = recorded
         value = found[0] if has_aux else found
-        with _NoGradient("grad"):
+        with refused("grad", _reason):
             gradients = tape.gradient(value, watched, unconnected_gradients=_ZERO)
         return found, [tf.convert_to_tensor(one) for one in gradients]  # a gather has IndexedSlices
 
@@ -408,7 +409,7 @@ def jacobian(
 
     def backward(recorded: tuple[Any, list[Tensor], list[Tensor], Any]) -> Any:
         tape, watched, ys, others = recorded
-        with _NoGradient("jacobian"):
+        with refused("jacobian", _reason):
             rows = [_pulled_back(tape, y, watched, batch_ndim) for y in ys]
         return (rows, others) if has_aux else rows
 
@@ -474,7 +475,7 @@ def _pushed_forward(
 
     shape = x.shape.as_list()[batch_ndim:]
     directions = tf.reshape(_directions(shape, x), [math.prod(shape), *[1] * batch_ndim, *shape])
-    with _NoGradient("jacobian"):
+    with refused("jacobian", _reason):
         if _are_few(shape, "forward"):
             columns = [_without_custom_gradients(pushed, one) for one in tf.unstack(directions)]
             derivatives = [tf.stack(of_y) for of_y in zip(*columns, strict=True)]
@@ -486,29 +487,14 @@ def _pushed_forward(
     ]
 
 
-class _NoGradient:
-    """Raises UnsupportedError where TensorFlow has no gradient of an op."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, LookupError) and "gradient" in str(error).lower():
-            operation = str(error).rpartition(": ")[2].partition(")")[0]
-            raise UnsupportedError(
-                f"{self._name}: TensorFlow has no gradient of its operation {operation}. "
-                "Keep it out of the derivative: xp.stop_gradient(x)"
-            ) from error
-        if isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError):
-            # For example "QrGrad not implemented when ..."; in a map it follows a traceback.
-            reason = str(error).rpartition("NotImplementedError: ")[2].partition(" Received")[0].partition("\n")[0]
-            raise UnsupportedError(
-                f"{self._name}: TensorFlow has no such gradient: {reason.rstrip('.')}. "
-                "Keep it out of the derivative: xp.stop_gradient(x)"
-            ) from error
-        if isinstance(error, tf.errors.InvalidArgumentError) and "not invertible" in str(error):
-            raise LinAlgError(
-                f"{self._name}: TensorFlow's gradient needs the inverse of a matrix that is singular"
-            ) from error
+def _reason(name: str, error: Exception) -> str | None:
+    message = str(error)
+    if isinstance(error, LookupError) and "gradient" in message.lower():
+        return f"TensorFlow has no gradient of its operation {message.rpartition(': ')[2].partition(')')[0]}"
+    if isinstance(error, NotImplementedError):
+        # For example "QrGrad not implemented when ..."; in a map it follows a traceback.
+        reason = message.rpartition("NotImplementedError: ")[2].partition(" Received")[0].partition("\n")[0]
+        return f"TensorFlow has no such gradient: {reason.rstrip('.')}"
+    if isinstance(error, tf.errors.InvalidArgumentError) and "not invertible" in message:
+        raise LinAlgError(f"{name}: TensorFlow's gradient needs the inverse of a matrix that is singular") from error
+    return None

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anyarray._base import dtypes
+from anyarray.backends._shared.axes import grid_axes
 from anyarray.backends.tensorflow._host import tensor
 from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, op, shape_of
 from anyarray.backends.tensorflow._loading import tf
@@ -201,11 +202,7 @@ def linspace(
 
 
 def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
-    if indexing not in ("xy", "ij"):
-        raise ValueError(f'meshgrid: indexing must be "xy" or "ij", not {indexing!r}')
-    axes = list(range(len(arrays)))
-    if indexing == "xy":
-        axes[:2] = axes[1::-1]
+    axes = grid_axes(len(arrays), indexing)
     shapes = [(1,) * axis + (-1,) + (1,) * (len(axes) - 1 - axis) for axis in axes]
     return broadcast_arrays(*(_reshape(x, constant(shape)) for x, shape in zip(arrays, shapes, strict=True)))
 

@@ -19,6 +19,8 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray._base import dtypes, errors
+from anyarray.backends._shared import fourier
+from anyarray.backends._shared.axes import axis_in
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
     NAME,
@@ -33,7 +35,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, axis_in, lengths, shape_tensor, slab
+from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor, slab
 from anyarray.backends.tensorflow.linear_algebra import permuted
 
 _concat = op("ConcatV2")
@@ -170,107 +172,59 @@ def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "ba
     return _conj(_along("ihfft", _forward_real, _as_real("ihfft", x), n, axis, -1 - _exponent("ihfft", norm)))
 
 
-def _plan(
-    function: str, x: Tensor, s: Sequence[int] | None, axes: Sequence[int] | None
-) -> list[tuple[int, Length | None]]:
-    """The axes to transform, each with its n.
+def _transform_n(
+    name: str,
+    at_once: dict[int, Callable[..., Tensor]],
+    other: Callable[..., Tensor],
+    last: Callable[..., Tensor],
+    sign: int,
+) -> Callable[..., Tensor]:
+    """A transform along several axes, by one op of `at_once` or one axis after the other."""
+    is_real, is_half = last is rfft, last is irfft
 
-    If only `s` is given, they are the last len(s) axes, as in NumPy.
+    def transform(
+        x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
+    ) -> Tensor:
+        named, sizes = fourier.plan(lengths(x), s, axes, is_real=is_real, is_half=is_half)
+        if not _are_last(x, named, sizes, is_real=is_real, is_half=is_half):
+            y = _as_real(name, x) if is_real else _as_complex(x)
+            return fourier.one_by_one(y, named, sizes, norm, other, last, is_half=is_half)
+        exponent = sign * _exponent(name, norm)
+        y = _as_real(name, x) if is_real else _as_complex(x)
+        if is_real or is_half:
+            of_result = _COMPLEX[y.dtype] if is_real else NATIVE[_REAL[y.dtype]]
+            y = at_once[len(named)](
+                y, constant(tuple([n for _, n in sorted(zip(named, sizes, strict=True))])), of_result
+            )
+        else:
+            y = at_once[len(named)](y)
+        return _multiply(y, number(math.prod(sizes) ** exponent, y.dtype)) if exponent else y
+
+    return transform
+
+
+def _are_last(x: Tensor, axes: Sequence[int], sizes: Sequence[Length], *, is_real: bool, is_half: bool) -> bool:
+    """Whether one op transforms these axes.
+
+    They must be the last two or three, not resized and of known length. Of a transform with a real operand or result
+    the last one must be last. Not all such ops have a gradient, and on other devices the kernels assume that a spectrum
+    is Hermitian.
     """
-    if axes is None:
-        axes = range(x.shape.rank) if s is None else range(-len(s), 0)
-    if not axes and function in ("rfftn", "irfftn"):
-        raise ValueError("there are no elements to transform")
-    if s is None:
-        return [(axis, None) for axis in axes]
-    if len(s) != len(axes):
-        raise errors.ArgumentValueError(f"{function}: s and axes must be equally long, not {len(s)} and {len(axes)}")
-    return [(axis, lengths(x)[axis] if n == -1 else n) for axis, n in zip(axes, s, strict=True)]
+    count, rank = len(axes), x.shape.rank
+    if count not in _FORWARD or count > rank or {*axes} != {*range(rank - count, rank)}:
+        return False
+    if (is_real or is_half) and (axes[-1] != rank - 1 or not is_on_host(x) or may_be_differentiated(x)):
+        return False
+    shape = [x.shape[axis] for axis in axes]
+    if None in shape or 0 in shape:
+        return False
+    return [*sizes] == ([*shape[:-1], 2 * (shape[-1] - 1)] if is_half else shape)
 
 
-def _last_lengths(x: Tensor, plan: list[tuple[int, Length | None]]) -> tuple[int, ...] | None:
-    """Lengths of the axes of `plan` in their order if one op transforms them.
-
-    They must be the last two or three axes, not resized and of known length.
-    """
-    count, rank = len(plan), x.shape.rank
-    if count not in _FORWARD or count > rank or any(n is not None for _, n in plan):
-        return None
-    if {axis_in(axis, rank) for axis, _ in plan} != set(range(rank - count, rank)):
-        return None
-    shape = tuple(x.shape.as_list()[-count:])
-    return shape if all(shape) else None
-
-
-def _scaled(y: Tensor, shape: tuple[int, ...], exponent: float) -> Tensor:
-    return _multiply(y, number(math.prod(shape) ** exponent, y.dtype)) if exponent else y
-
-
-def fftn(
-    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> Tensor:
-    y = _as_complex(x)
-    plan = _plan("fftn", x, s, axes)
-    shape = _last_lengths(x, plan)
-    if shape is not None:
-        return _scaled(_FORWARD[len(shape)](y), shape, _exponent("fft", norm))
-    for axis, n in reversed(plan):
-        y = fft(y, n=n, axis=axis, norm=norm)
-    return y
-
-
-def ifftn(
-    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> Tensor:
-    y = _as_complex(x)
-    plan = _plan("ifftn", x, s, axes)
-    shape = _last_lengths(x, plan)
-    if shape is not None:
-        return _scaled(_INVERSE[len(shape)](y), shape, -_exponent("ifft", norm))
-    for axis, n in reversed(plan):
-        y = ifft(y, n=n, axis=axis, norm=norm)
-    return y
-
-
-def _real_lengths(x: Tensor, plan: list[tuple[int, Length | None]]) -> tuple[int, ...] | None:
-    """As `_last_lengths`, for a transform with a real operand or result.
-
-    These ops need the last axis of `plan` last. Not all have a gradient, and on other devices the kernels assume
-    that a spectrum is Hermitian.
-    """
-    if not is_on_host(x) or may_be_differentiated(x) or plan[-1][0] not in (-1, x.shape.rank - 1):
-        return None
-    return _last_lengths(x, plan)
-
-
-def rfftn(
-    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> Tensor:
-    plan = _plan("rfftn", x, s, axes)
-    shape = _real_lengths(x, plan)
-    if shape is not None:
-        y = _as_real("rfft", x)
-        return _scaled(_FORWARD_REAL[len(shape)](y, constant(shape), _COMPLEX[y.dtype]), shape, _exponent("rfft", norm))
-    *others, (axis, n) = plan
-    y = rfft(x, n=n, axis=axis, norm=norm)
-    for axis, n in reversed(others):
-        y = fft(y, n=n, axis=axis, norm=norm)
-    return y
-
-
-def irfftn(
-    x: Tensor, /, *, s: Sequence[int] | None = None, axes: Sequence[int] | None = None, norm: str = "backward"
-) -> Tensor:
-    plan = _plan("irfftn", x, s, axes)
-    shape = _real_lengths(x, plan)
-    if shape is not None and shape[-1] > 1:
-        y, shape = _as_complex(x), (*shape[:-1], 2 * (shape[-1] - 1))
-        y = _INVERSE_REAL[len(shape)](y, constant(shape), NATIVE[_REAL[y.dtype]])
-        return _scaled(y, shape, -_exponent("irfft", norm))
-    *others, (axis, n) = plan
-    for other, n_other in others:
-        x = ifft(x, n=n_other, axis=other, norm=norm)
-    return irfft(x, n=n, axis=axis, norm=norm)
+fftn = _transform_n("fftn", _FORWARD, fft, fft, 1)
+ifftn = _transform_n("ifftn", _INVERSE, ifft, ifft, -1)
+rfftn = _transform_n("rfftn", _FORWARD_REAL, fft, rfft, 1)
+irfftn = _transform_n("irfftn", _INVERSE_REAL, ifft, irfft, -1)
 
 
 def _on_device(frequencies: np.ndarray[Any, Any], dtype: Any, device: Any) -> Tensor:

@@ -21,6 +21,8 @@ import numpy.typing as npt
 from anyarray._base import dtypes
 from anyarray._memory import alignment
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axis_in
+from anyarray.backends._shared.keys import completed, require_within
 from anyarray.backends.tensorflow._derivatives import is_for_xla, written, written_last
 from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host, known_range
 from anyarray.backends.tensorflow._host import FEW, from_host, is_eager, on_host, raw
@@ -38,7 +40,7 @@ from anyarray.backends.tensorflow._kernel import (
     shape_of,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, axis_in, length_tensor, lengths, shape_tensor, sizes_of
+from anyarray.backends.tensorflow._shapes import Length, length_tensor, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis, stretched
 
 __all__ = ["getitem", "setitem", "take", "take_along_axis"]
@@ -209,23 +211,19 @@ def _expanded(form: _Form, rank: int) -> list[Any]:
 
     Full slices replace the Ellipsis, or are appended.
     """
-    count = sum(
-        len(item.shape) if isinstance(item, _Array) and item.is_mask else item is not None and item is not Ellipsis
-        for item in form
-    )
-    if count > rank:
-        raise IndexError(f"the key indexes {count} axes, but the array has {rank}")
-    if form.count(Ellipsis) > 1:
-        raise IndexError("a key can have one Ellipsis only")
-    place = form.index(Ellipsis) if Ellipsis in form else len(form)
-    return [*form[:place], *[(None, None, None)] * (rank - count), *form[place + 1 :]]
+
+    def width(item: Any) -> int:
+        return (
+            len(item.shape) if isinstance(item, _Array) and item.is_mask else item is not None and item is not Ellipsis
+        )
+
+    return completed(form, rank, width, (None, None, None))
 
 
 def _position(index: int, size: int | None, axis: int) -> int:
     if size is None:
         return index
-    if not -size <= index < size:
-        raise IndexError(f"index {index} is out of bounds for axis {axis} with size {size}")
+    require_within(index, size, axis)
     return index % size
 
 

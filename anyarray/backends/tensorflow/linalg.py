@@ -22,6 +22,9 @@ import ml_dtypes
 import numpy as np
 
 from anyarray._base import dtypes, errors
+from anyarray.backends import tensorflow as backend
+from anyarray.backends._shared import linear_algebra as shared
+from anyarray.backends._shared.axes import require_vectors
 from anyarray.backends.tensorflow._derivatives import determinant, inverse_with_slope, log_determinant, lost_at_ties
 from anyarray.backends.tensorflow._device import EagerTensor, Tensor, is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import on_host, sooner_unless_differentiated
@@ -47,7 +50,6 @@ from anyarray.backends.tensorflow.linear_algebra import common_axis, matmul, mat
 from anyarray.backends.tensorflow.manipulation import common_lengths, stretched
 from anyarray.backends.tensorflow.searching import where
 from anyarray.backends.tensorflow.statistical import alternate, with_axes_merged, with_slope_at_zero
-from anyarray.backends.tensorflow.statistical import min as least
 from anyarray.backends.tensorflow.statistical import sum as total
 
 _abs = op("Abs")
@@ -411,48 +413,21 @@ def _pseudo_inverse(x: Tensor, rtol: float | Tensor | None) -> Tensor:
     return matmul(_multiply(_adjoint(vh), _expand_dims(cast(reciprocal, name_of(u)), constant(-2))), _adjoint(u))
 
 
-def _largest(x: Tensor, *, axis: Ints | None, keepdims: bool) -> Tensor:
-    """Maximum of non-negative elements; 0 if there are none."""
-    return _maximum(_max(x, axes_tensor(x, axis), keepdims), constant(0, name_of(x)))
-
-
 @_of_every_dtype
 def matrix_norm(x: Tensor, /, *, keepdims: bool = False, ord: float | str | None = "fro") -> Tensor:
     _require_matrix("matrix_norm", x)
-    if ord in ("fro", None):
-        return vector_norm(x, axis=_MATRIX, keepdims=keepdims)
-    if ord in ("nuc", 2, -2):
-        combine: dict[Any, Callable[..., Tensor]] = {"nuc": total, 2: _largest, -2: least}
-        combined = combine[ord](svdvals(x), axis=-1, keepdims=keepdims)
-        return _expand_dims(combined, constant(-1)) if keepdims else combined
-    if ord in (1, -1, math.inf, -math.inf):
-        sums = total(_modulus(x), axis=-2 if ord in (1, -1) else -1, keepdims=True)
-        return (_largest if ord in (1, math.inf) else least)(sums, axis=_MATRIX, keepdims=keepdims)
-    raise errors.ArgumentValueError(
-        f"matrix_norm: ord must be one of 1, -1, 2, -2, inf, -inf, 'fro', 'nuc', not {ord!r}"
-    )
+    return shared.matrix_norm(backend, x, keepdims, ord)
 
 
 @_of_every_dtype
 def vector_norm(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False, ord: float = 2) -> Tensor:
     if alternate(x, axis):
         return with_axes_merged(lambda y: vector_norm(y, axis=-1, ord=ord), x, axis, keepdims)
-    size = _modulus(x)
-    if ord == 2:
-        return with_slope_at_zero(lambda y, k: _length(y, axes_tensor(y, axis), k), size, keepdims)
-    if ord == math.inf:
-        return _largest(size, axis=axis, keepdims=keepdims)
-    if ord == -math.inf:
-        return least(size, axis=axis, keepdims=keepdims)
-    if ord == 1:
-        return total(size, axis=axis, keepdims=keepdims)
-    if ord == 0:
-        is_counted = _not_equal(size, constant(0, name_of(size)))
-        return total(cast(is_counted, name_of(size)), axis=axis, keepdims=keepdims)
-    if may_be_differentiated(size):  # with the derivative 0 where abs has a kink
-        zero = constant(0, name_of(size))
-        size = where(_equal(size, zero), zero, size)
-    return with_slope_at_zero(lambda y, k: _norm_of_order(ord, y, axis, k), size, keepdims)
+    return shared.vector_norm(backend, x, axis, keepdims, ord, _euclidean, _norm_of_order)
+
+
+def _euclidean(x: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
+    return with_slope_at_zero(lambda y, k: _length(y, axes_tensor(y, axis), k), _modulus(x), keepdims)
 
 
 def _length(x: Tensor, axes: Tensor, keepdims: bool) -> Tensor:
@@ -461,9 +436,16 @@ def _length(x: Tensor, axes: Tensor, keepdims: bool) -> Tensor:
     return _sqrt(_sum(_square(x), axes, keepdims))  # the same; XLA has no kernel for that op
 
 
-def _norm_of_order(ord: float, size: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
-    powers = total(_pow(size, number(ord, size.dtype)), axis=axis, keepdims=keepdims)
-    return _pow(powers, number(1 / ord, size.dtype))
+def _norm_of_order(size: Tensor, axis: Ints | None, keepdims: bool, ord: float) -> Tensor:
+    if may_be_differentiated(size):  # with the derivative 0 where abs has a kink
+        zero = constant(0, name_of(size))
+        size = where(_equal(size, zero), zero, size)
+
+    def norm(y: Tensor, keepdims: bool) -> Tensor:
+        powers = total(_pow(y, number(ord, y.dtype)), axis=axis, keepdims=keepdims)
+        return _pow(powers, number(1 / ord, y.dtype))
+
+    return with_slope_at_zero(norm, size, keepdims)
 
 
 def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
@@ -484,10 +466,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
 
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
-    if x1.shape.rank != 1 or x2.shape.rank != 1:
-        raise errors.ArgumentValueError(
-            f"outer: x1 and x2 must have one axis each, not {x1.shape.rank} and {x2.shape.rank}"
-        )
+    require_vectors(x1.shape.rank, x2.shape.rank)
     return multiply(_expand_dims(x1, constant(-1)), x2)
 
 

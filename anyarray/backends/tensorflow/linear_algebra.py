@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from anyarray._base import errors
+from anyarray.backends._shared.axes import contracted_axes
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -32,7 +33,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import Length, axes_in, lengths, shape_tensor
+from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
 from anyarray.backends.tensorflow.manipulation import at_every_rank
 
 _conj = op("Conj")
@@ -213,22 +214,8 @@ def matrix_transpose(x: Tensor, /) -> Tensor:
 
 
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
-    rank1, rank2 = x1.shape.rank, x2.shape.rank
-    if isinstance(axes, int):
-        if not 0 <= axes <= min(rank1, rank2):
-            raise errors.ArgumentValueError(
-                f"tensordot: axes must be between 0 and {min(rank1, rank2)}, which both arrays have, not {axes}"
-            )
-        axes = range(rank1 - axes, rank1), range(axes)
-    first, second = (one if isinstance(one, int) else tuple(one) for one in axes)
-    axes1, axes2 = axes_in(first, rank1), axes_in(second, rank2)
-    lengths1, lengths2 = lengths(x1), lengths(x2)
-    pairs = [(lengths1[axis1], lengths2[axis2]) for axis1, axis2 in zip(axes1, axes2, strict=False)]
-    if len(axes1) != len(axes2) or any(isinstance(n1, int) and isinstance(n2, int) and n1 != n2 for n1, n2 in pairs):
-        raise errors.ArgumentValueError(
-            "tensordot: axes must pair axes of equal length, "
-            f"not {axes1} of shape {x1.shape} with {axes2} of shape {x2.shape}"
-        )
+    rank1, rank2, lengths1, lengths2 = x1.shape.rank, x2.shape.rank, lengths(x1), lengths(x2)
+    axes1, axes2 = contracted_axes(lengths1, lengths2, axes)
     kept1 = tuple(axis for axis in range(rank1) if axis not in axes1)
     kept2 = tuple(axis for axis in range(rank2) if axis not in axes2)
     shape1, shape2 = [lengths1[axis] for axis in kept1], [lengths2[axis] for axis in kept2]

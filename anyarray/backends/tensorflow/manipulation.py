@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from anyarray._base import dtypes, errors, sizes
+from anyarray.backends._shared.axes import axes_in, axis_in, moved, rolled
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -34,15 +35,7 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
     shape_of,
 )
-from anyarray.backends.tensorflow._shapes import (
-    Length,
-    axes_in,
-    axis_in,
-    cut,
-    lengths,
-    shape_tensor,
-    sizes_of,
-)
+from anyarray.backends.tensorflow._shapes import Length, cut, lengths, shape_tensor, sizes_of
 
 __all__ = [
     "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat",
@@ -294,14 +287,7 @@ def moveaxis(x: Tensor, source: Ints, destination: Ints, /) -> Tensor:
 
 @functools.lru_cache(_KEPT)
 def _moved(rank: int, source: Ints, destination: Ints) -> Tensor:
-    """The order of axes that moves those at `source` to `destination`."""
-    sources, destinations = axes_in(source, rank), axes_in(destination, rank)
-    if len(sources) != len(destinations):
-        raise ValueError(f"moveaxis: {len(sources)} axes cannot move to {len(destinations)} places")
-    order = [axis for axis in range(rank) if axis not in sources]
-    for place, axis in sorted(zip(destinations, sources, strict=True)):
-        order.insert(place, axis)
-    return constant(tuple(order))
+    return constant(moved(rank, source, destination))
 
 
 def flip(x: Tensor, /, *, axis: Ints | None = None) -> Tensor:
@@ -317,20 +303,10 @@ def flip(x: Tensor, /, *, axis: Ints | None = None) -> Tensor:
 
 
 def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
-    shape = shape_of(x)
     if axis is None:
-        shift, axis = shift if isinstance(shift, int) else sum(shift), 0
-        if len(shape) != 1:
-            return _reshape(roll(flattened(x), shift, axis=0), sizes_of(x))
-    axes = axis if isinstance(axis, tuple) else (axis,)
-    axes = tuple(axis_in(a, len(shape)) for a in axes)
-    shifts = shift if isinstance(shift, tuple) else (shift,) * len(axes)
-    if len(axes) == 1:
-        shifts = (sum(shifts),)
-    if len(shifts) != len(axes):
-        raise ValueError("shift and axis must be of one length")
-    # A shift may be any int, but the op needs an int64.
-    shifts = tuple(s if (n := shape[a]) is None else s % max(n, 1) for s, a in zip(shifts, axes, strict=True))
+        shift = shift if isinstance(shift, int) else sum(shift)
+        return _reshape(roll(flattened(x), shift, axis=0), sizes_of(x)) if x.shape.rank != 1 else roll(x, shift, axis=0)
+    shifts, axes = rolled(shift, axis, shape_of(x))
     return _roll(x, constant(shifts), constant(axes)) if axes else x
 
 

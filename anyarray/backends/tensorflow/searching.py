@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anyarray._base import dtypes, errors
 from anyarray.backends import _ordering
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axes_in, axis_in, bins
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -32,15 +33,13 @@ from anyarray.backends.tensorflow._kernel import (
     promoted,
     shape_of,
 )
-from anyarray.backends.tensorflow._shapes import axes_in, axis_in, sizes_of
+from anyarray.backends.tensorflow._shapes import sizes_of
 from anyarray.backends.tensorflow.indexing import take
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays, flattened
 from anyarray.backends.tensorflow.sorting import order_keys, refuse_complex
 
 __all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
 
-_arg_max = op("ArgMax")
-_arg_min = op("ArgMin")
 _expand_dims = op("ExpandDims")
 _less = op("Less")
 _lower_bound = op("LowerBound")
@@ -59,20 +58,20 @@ _RANK: Final = 8
 """The largest rank of the kernels of Where and SelectV2."""
 
 
-def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    refuse_complex(x, "argmax")
-    if is_on_host(x):
-        _require_axes(x, axis)
-        return from_host(np.argmax(_comparable(x, 1), axis, keepdims=keepdims), x)
-    return _extreme(_arg_max, order_keys(x), axis, keepdims)
+def _extreme_index(
+    name: str, on_host_by: Callable[..., Any], raw: Callable[..., Tensor], sign: Literal[1, -1]
+) -> Callable[..., Tensor]:
+    def extreme(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
+        refuse_complex(x, name)
+        if is_on_host(x):
+            return from_host(on_host_by(_comparable(x, sign), axis=axis, keepdims=keepdims), x)
+        return _extreme(raw, order_keys(x, is_nan_last=sign > 0), axis, keepdims)
+
+    return extreme
 
 
-def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
-    refuse_complex(x, "argmin")
-    if is_on_host(x):
-        _require_axes(x, axis)
-        return from_host(np.argmin(_comparable(x, -1), axis, keepdims=keepdims), x)
-    return _extreme(_arg_min, order_keys(x, is_nan_last=False), axis, keepdims)
+argmax = _extreme_index("argmax", on_numpy.argmax, op("ArgMax"), 1)
+argmin = _extreme_index("argmin", on_numpy.argmin, op("ArgMin"), -1)
 
 
 def _comparable(x: Tensor, nan: Literal[1, -1]) -> npt.NDArray[Any]:
@@ -96,15 +95,6 @@ _SIZE: Final = np.int16(0x7FFF)
 """Mask of the magnitude of a float16."""
 _INFINITY: Final = np.int16(0x7C00)
 """Magnitude of infinity; above it is NaN."""
-
-
-def _require_axes(x: Tensor, axis: Ints | None) -> None:
-    """Raise AxisError if `axis` is not None and the array is 0-d.
-
-    NumPy accepts 0 and -1 there.
-    """
-    if axis is not None and not x.shape.rank:
-        axes_in(axis, 0)
 
 
 def _extreme(search: Callable[..., Tensor], keys: Tensor, axis: int | None, keepdims: bool) -> Tensor:
@@ -132,8 +122,7 @@ def _is_nonzero(x: Tensor) -> Tensor:
 
 def count_nonzero(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     if is_on_host(x):
-        _require_axes(x, axis)
-        return from_host(np.asarray(np.count_nonzero(on_host(x), axis, keepdims=keepdims), np.int64), x)
+        return from_host(on_numpy.count_nonzero(on_host(x), axis=axis, keepdims=keepdims), x)
     return _sum(cast(_is_nonzero(x), "int64"), constant(axes_in(axis, len(shape_of(x)))), keepdims)
 
 
@@ -142,22 +131,11 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     if not rank:
         raise ValueError("nonzero: an array of rank 0 has no axes to give positions along")
     if is_on_host(x):
-        return tuple(from_host(positions, x) for positions in _positions(on_host(x)))
+        return tuple(from_host(positions, x) for positions in on_numpy.nonzero(on_host(x)))
     if rank <= _RANK:
         return tuple(_unpack(_where(_is_nonzero(x)), rank, 1))
     positions = flattened(_where(flattened(_is_nonzero(x))))
     return tuple(_unpack(_unravel(positions, cast(sizes_of(x), "int64")), rank, 0))
-
-
-def _positions(values: npt.NDArray[Any]) -> list[npt.NDArray[np.int64]]:
-    """As `np.nonzero`, but for several axes in a fifth of the time."""
-    places = np.flatnonzero(values if values.dtype.kind == "b" else values != 0)
-    found = []
-    for n in values.shape[:0:-1]:
-        rows = places // n
-        found.append(places - rows * n)
-        places = rows
-    return [places, *reversed(found)]
 
 
 def searchsorted(
@@ -195,10 +173,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, *, le
     if length is None:
         if not is_eager(x):
             raise errors.unknown_length("bincount")
-        values = np.asarray(x)
-        if values.size and values.min() < 0:
-            raise ValueError("bincount: x must not be negative")
-        length = max(minlength, int(values.max()) + 1 if values.size else 0)
+        length = bins(np.asarray(x), minlength)
     else:  # what is too large has no place, either
         places = _select(_less(places, constant(length, "int64")), places, constant(-1, "int64"))
     added = _ones_like(places) if weights is None else cast(weights, "float64")

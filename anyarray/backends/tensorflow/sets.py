@@ -6,11 +6,11 @@ Each NaN is distinct; 0.0 and -0.0 are equal.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from anyarray.backends import numpy as on_numpy
 from anyarray.backends.tensorflow._derivatives import written
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
@@ -74,11 +74,10 @@ def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 
 
 def unique_counts(x: Tensor, /) -> tuple[Tensor, Tensor]:
+    if _is_sorted_on_host(x):
+        values, counts = on_numpy.unique_counts(on_host(x))
+        return from_host(values, x), from_host(counts, x)
     flat = flattened(x)
-    if _is_sorted_on_host(flat):
-        ascending, starts = _sorted_groups(on_host(flat))
-        counts = np.diff(starts, append=ascending.size)
-        return from_host(ascending[starts], x), from_host(counts, x)
     indices, counts = _groups(flat, "index", "counts")
     return _gather(flat, indices, constant(0)), counts
 
@@ -90,10 +89,9 @@ def unique_inverse(x: Tensor, /) -> tuple[Tensor, Tensor]:
 
 
 def unique_values(x: Tensor, /) -> Tensor:
+    if _is_sorted_on_host(x):
+        return from_host(on_numpy.unique_values(on_host(x)), x)
     flat = flattened(x)
-    if _is_sorted_on_host(flat):
-        ascending, starts = _sorted_groups(on_host(flat))
-        return from_host(ascending[starts], x)
     (indices,) = _groups(flat, "index")
     return _gather(flat, indices, constant(0))
 
@@ -134,7 +132,9 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
     "index" is the first occurrence of each, "inverse" the group of every element, "counts" the size of each.
     """
     if is_on_host(flat):
-        return [from_host(places, flat) for places in _groups_on_host(on_host(flat), wanted)]
+        _, index, inverse, counts = on_numpy.unique_all(on_host(flat))
+        places = {"index": index, "inverse": inverse, "counts": counts}
+        return [from_host(places[name], flat) for name in wanted]
     order = _order(flat)
     ascending = _gather(flat, order, constant(0))
     if is_eager(flat):
@@ -177,56 +177,14 @@ def _groups_on_device(ascending: Tensor, order: Tensor, wanted: Sequence[str]) -
             yield written(groups, order, groups, may_repeat=False)
 
 
-def _groups_on_host(values: npt.NDArray[Any], wanted: Sequence[str]) -> Iterator[npt.NDArray[np.int64]]:
-    """As `_groups`, by NumPy, with a faster sort than that of `np.unique`.
+def _is_sorted_on_host(x: Tensor) -> bool:
+    """Whether NumPy's sort finds the values, which then have no gradient.
 
-    The stable sort of `np.unique` takes six times as long. With an unstable one the first of equal elements is the
-    minimum of their indices.
+    Of zeros of both signs the first one counts. float16 is left out: NumPy leaves it unsorted if there are NaN.
     """
-    order = np.argsort(values, stable=values.dtype.kind == "c")
-    nans = np.count_nonzero(values != values)
-    if nans and values.dtype.kind != "c":
-        order[-nans:].sort()  # each NaN is a group of its own
-    is_first = _starts(values[order])
-    starts = np.flatnonzero(is_first)
-    for name in wanted:
-        if name == "index":
-            yield np.minimum.reduceat(order, starts) if starts.size else starts
-        elif name == "counts":
-            yield np.diff(starts, append=order.size)
-        else:
-            inverse = np.empty_like(order)
-            inverse[order] = np.cumsum(is_first) - 1
-            yield inverse
-
-
-def _is_sorted_on_host(flat: Tensor) -> bool:
-    """Whether `np.sort` can be used: its result has no gradient."""
-    if not is_on_host(flat):
-        return False
-    # Not for float16: NumPy's sort leaves it unsorted if there are NaN (2.4.6, with AVX512).
-    return kind_of(flat) in "biu" or (is_common(flat.dtype) and not may_be_differentiated(flat))
-
-
-def _sorted_groups(values: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[np.int64]]:
-    """`values` in ascending order, and the start of each group of equal ones.
-
-    At the start of a group is its first occurrence.
-    """
-    ascending = np.sort(values)
-    starts = np.flatnonzero(_starts(ascending))
-    if values.dtype.kind == "f":  # zeros may differ in sign
-        zero = np.searchsorted(ascending, 0)
-        if zero < ascending.size and ascending[zero] == 0:
-            ascending[zero] = values[np.argmax(values == 0)]
-    return ascending, starts
-
-
-def _starts(ascending: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Whether each element differs from the previous one."""
-    is_first = np.ones(ascending.shape, bool)
-    np.not_equal(ascending[1:], ascending[:-1], out=is_first[1:])
-    return is_first
+    if not is_on_host(x) or kind_of(x) in "biu":
+        return is_on_host(x)
+    return is_common(x.dtype) and not may_be_differentiated(x) and not on_numpy.shows_order(on_host(x))
 
 
 def _order(flat: Tensor) -> Tensor:

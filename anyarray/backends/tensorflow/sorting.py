@@ -14,6 +14,7 @@ import numpy as np
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axis_in
 from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -30,7 +31,7 @@ from anyarray.backends.tensorflow._kernel import (
     shape_of,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import axis_in, cut, sizes_of
+from anyarray.backends.tensorflow._shapes import cut, sizes_of
 from anyarray.backends.tensorflow.indexing import gathered
 from anyarray.backends.tensorflow.manipulation import flattened, moveaxis
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from anyarray._base import dtypes, errors
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axes_in, only_axis
 from anyarray.backends.tensorflow._derivatives import product, running_product
 from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import from_host, on_host, raw
@@ -38,17 +39,7 @@ from anyarray.backends.tensorflow._kernel import (
     op,
 )
 from anyarray.backends.tensorflow._loading import tf
-from anyarray.backends.tensorflow._shapes import (
-    axes_in,
-    axes_tensor,
-    axis_in,
-    cut,
-    every_axis,
-    lengths,
-    shape_tensor,
-    sizes_of,
-    slab,
-)
+from anyarray.backends.tensorflow._shapes import axes_tensor, cut, every_axis, lengths, shape_tensor, sizes_of, slab
 from anyarray.backends.tensorflow.manipulation import moveaxis
 from anyarray.backends.tensorflow.searching import where
 
@@ -157,7 +148,7 @@ def _is_multiplied_apart(x: Tensor) -> bool:
 
 
 def _cumulative(
-    name: str, accumulate: Callable[..., Tensor], initial: int, x: Tensor, axis: int | None, dtype: Any, include: bool
+    accumulate: Callable[..., Tensor], initial: int, x: Tensor, axis: int | None, dtype: Any, include: bool
 ) -> Tensor:
     """Cumulative sums or products; `include` puts `initial` first."""
     x = _summand(x, dtype)
@@ -166,15 +157,10 @@ def _cumulative(
         x = _cast(x, NATIVE["int64"])
     if x.shape.rank == 0:
         x = _expand_dims(x, constant(0))  # as NumPy does
-    rank = x.shape.rank
-    if axis is None:
-        if rank != 1:
-            raise errors.ArgumentValueError(f"{name}: axis must be given unless x has one axis; x has {rank}")
-        axis = 0
+    axis = only_axis(axis, x.shape.rank)
     if include:
-        first = axis_in(axis, rank)
-        x = _concat([slab(x, first, 1, initial), x], constant(first))
-    y = accumulate(x, axis_in(axis, rank))
+        x = _concat([slab(x, axis, 1, initial), x], constant(axis))
+    y = accumulate(x, axis)
     return _cast(y, _BOOL) if is_bool else y
 
 
@@ -241,13 +227,13 @@ def _running_product(x: Tensor, axis: int) -> Tensor:
 def cumulative_sum(
     x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    return _cumulative("cumulative_sum", running_sum, 0, x, axis, dtype, include_initial)
+    return _cumulative(running_sum, 0, x, axis, dtype, include_initial)
 
 
 def cumulative_prod(
     x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False
 ) -> Tensor:
-    return _cumulative("cumulative_prod", _running_product, 1, x, axis, dtype, include_initial)
+    return _cumulative(_running_product, 1, x, axis, dtype, include_initial)
 
 
 def _require_elements(function: str, shape: list[int | None], axis: Ints | None) -> None:

@@ -7,8 +7,9 @@ __all__ = ["all", "any", "diff"]
 from typing import Final
 
 from anyarray._base import errors
+from anyarray.backends._shared.axes import axis_in
 from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, promoted
-from anyarray.backends.tensorflow._shapes import axes_tensor, axis_in, cut, lengths, shape_tensor
+from anyarray.backends.tensorflow._shapes import axes_tensor, cut, lengths, shape_tensor
 
 _all = op("All")
 _any = op("Any")

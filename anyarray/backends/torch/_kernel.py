@@ -146,26 +146,6 @@ def indices(x: Native) -> Native:
     return x.to(torch.int64)
 
 
-def axis_within(axis: int, ndim: int) -> int:
-    """An axis counted from the first. Raises IndexError."""
-    if not -ndim <= axis < ndim:
-        raise IndexError(f"axis {axis} is out of range for {ndim} axes")
-    return axis % ndim
-
-
-def axes_within(axis: Axes, ndim: int) -> tuple[int, ...]:
-    """Axes counted from the first; None is all.
-
-    Raises ValueError for one named twice.
-    """
-    if axis is None:
-        return tuple(range(ndim))
-    found = tuple([axis_within(one, ndim) for one in (axis if isinstance(axis, tuple) else (axis,))])
-    if len(set(found)) < len(found):
-        raise ValueError(f"no axis may be named twice, as in {axis}")
-    return found
-
-
 def size_along(x: Native, axes: tuple[int, ...]) -> int:
     return math.prod([x.shape[axis] for axis in axes])
 

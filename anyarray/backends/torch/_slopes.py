@@ -151,3 +151,33 @@ def sloped(function: Function, *slopes: Function) -> Function:
         return _apply(_Sloped, rule, *xs)
 
     return differentiated
+
+
+def with_derivative(function: Function, pulled: Function, pushed: Function) -> Function:
+    """`function` with a derivative by its first argument alone.
+
+    In reverse mode that is `pulled(slope, *xs)`, in forward mode `pushed(tangent, *xs)`.
+    """
+
+    class _Differentiated(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*xs: Native) -> Native:
+            return function(*xs)
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.save_for_backward(*inputs)
+            ctx.save_for_forward(*inputs)
+
+        @staticmethod
+        def backward(ctx: Any, slope: Native) -> Any:
+            xs = ctx.saved_tensors
+            return pulled(slope, *xs), *[None] * (len(xs) - 1)
+
+        @staticmethod
+        def jvp(ctx: Any, tangent: Native, *_: Any) -> Native:
+            return pushed(tangent, *ctx.saved_tensors)
+
+    return lambda *xs: _apply(_Differentiated, *xs)

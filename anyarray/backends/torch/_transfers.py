@@ -1,10 +1,11 @@
 """Copies between the host and a GPU, near the speed of the bus, and loans.
 
 to the device
-    In pieces by pinned buffers, see `_staging`; PyTorch's own copy is of pageable memory.
+    In pieces by pinned buffers, see `_shared.staging`; PyTorch's own copy is of pageable memory.
 to the host
     A large result lies in pinned memory itself, into which the device writes at once. PyTorch keeps what is freed for
-    the next result. All of it in use is at most `_staging.MOST` bytes; beyond that, results are in ordinary memory.
+    the next result. All of it in use is at most `_shared.staging.MOST` bytes. Beyond that, results are in ordinary
+    memory.
 to another library
     Memory that is lent by DLPack comes back when the other library has queued its last kernel, not when that is done.
     PyTorch would give it to the next tensor at once; so it waits in `_loans` until the device was synchronized.
@@ -22,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 import torch
 
-from anyarray.backends import _staging
+from anyarray.backends._shared import staging
 from anyarray.backends.torch._kernel import Native, outside_traces
 
 _cuda: Any = torch.cuda
@@ -44,14 +45,14 @@ def to_device(a: np.ndarray[Any, Any], y: Native) -> None:
     take_back()
     dtype = a.dtype.newbyteorder("=")
     target = _bytes_of(y)
-    if nbytes <= _staging.SMALL:
+    if nbytes <= staging.SMALL:
         whole = np.empty(a.shape, dtype)
-        _staging.copy(a, whole)
+        staging.copy(a, whole)
         target.copy_(torch.from_numpy(whole.reshape(-1).view(np.uint8)))
         return
     stream = _cuda.current_stream(y.device)
     try:
-        _staging.send(a, dtype, [_Buffer(size, target, stream) for size in _staging.sizes(nbytes)])
+        staging.send(a, dtype, [_Buffer(size, target, stream) for size in staging.sizes(nbytes)])
     finally:
         stream.synchronize()  # also after Ctrl-C: PyTorch would give the memory of `y` to others
 
@@ -115,10 +116,10 @@ def _place_for(x: Native) -> Native | None:
 
     None if ordinary memory will do: for few bytes, the first result of a size, or if no more can be pinned.
     """
-    if not _staging.is_worth_pinning("torch", x.nbytes):
+    if not staging.is_worth_pinning("torch", x.nbytes):
         return None
     size = 1 << (x.nbytes - 1).bit_length()  # as PyTorch rounds it
-    if size + sum(_pinned_nbytes.values()) > _staging.MOST:
+    if size + sum(_pinned_nbytes.values()) > staging.MOST:
         return None
     try:
         memory = _new_pinned(x.nbytes)

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from anyarray._base.errors import UnsupportedError
+from anyarray.backends._shared.derivatives import refused
 from anyarray.backends.torch._compiling import can_compile, in_graph, jitted
 from anyarray.backends.torch._kernel import Native, derivatives, is_outside_traces, is_recorded
 from anyarray.backends.torch._loading import load_triton
@@ -32,7 +32,7 @@ def value_and_grad(
     if not xs:
         return function(), []
     load_triton()
-    with _NoDerivative("grad"):
+    with refused("grad", _reason):
         if not _is_autograd_enough(xs):
             gradients, found = torch.func.grad_and_value(function, argnums=tuple(range(len(xs))), has_aux=has_aux)(*xs)
             return found, list(gradients)
@@ -133,7 +133,7 @@ def jacobian(
             ys = [torch.sum(y, batch) for y in ys]
         return tuple(ys), tuple(others)
 
-    with _NoDerivative("jacobian"):
+    with refused("jacobian", _reason):
         if mode == "forward":
             rows, others = _pushed_forward(results, xs, batch_ndim)
         elif _is_autograd_enough(xs):
@@ -190,18 +190,8 @@ def _by_torch(transform: Any, function: Callable[..., Any], xs: Sequence[Native]
     return [] if is_empty else [list(row) for row in rows], others
 
 
-class _NoDerivative:
-    """Raises UnsupportedError where PyTorch cannot differentiate."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, NotImplementedError) and not isinstance(error, UnsupportedError):
-            reason = str(error).partition(". ")[0].partition("\n")[0].rstrip(".")
-            raise UnsupportedError(
-                f"{self._name}: PyTorch has no such derivative: {reason}. "
-                "Keep it out of the derivative: xp.stop_gradient(x)"
-            ) from error
+def _reason(name: str, error: Exception) -> str | None:
+    if not isinstance(error, NotImplementedError):
+        return None
+    reason = str(error).partition(". ")[0].partition("\n")[0].rstrip(".")
+    return f"PyTorch has no such derivative: {reason}"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Final
 
 import torch
 
-from anyarray.backends.torch._kernel import KIND, SIGNED, Native, axis_within, cast, on_bits
+from anyarray.backends._shared.axes import grid_axes, near_diagonal, progression
+from anyarray.backends.torch._kernel import KIND, SIGNED, Native, cast, on_bits
 
 __all__ = [
     "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
@@ -64,25 +64,15 @@ def arange(start: float, /, stop: float | None = None, step: float = 1, *, dtype
         and -_FAR < start <= stop < _FAR
     ):
         return torch.arange(start, stop, step, dtype=dtype, device=device)
-    if KIND[dtype] in "iu" and float(start).is_integer() and float(step).is_integer():
-        # Modulo 2**64, which covers the full range of every integer dtype, and negative steps.
-        start, step = int(start), int(step)
-        length = -((start - stop) // step) if isinstance(stop, int) else math.ceil((stop - start) / step)
-        end = start + max(length, 0) * step
-        if dtype in _COUNTED and -_FAR < start < _FAR and -_FAR < end < _FAR:
-            return torch.arange(start, end, step, dtype=dtype, device=device)
-        counted = torch.arange(max(int(length), 0), device=device)
-        found = counted * _within(step) + _within(start)
-        return found.view(dtype) if dtype is torch.uint64 else found.to(dtype)
-    quotient = (stop - start) / step
-    length = math.ceil(quotient)
-    if quotient == 0 and stop != start:  # it underflowed: one element if the signs are the same
-        length = int((stop > start) == (step > 0))
-    # NumPy's step is the difference of the first two elements; for integers, each is rounded toward zero.
-    number = int if KIND[dtype] in "iu" else float
-    first = float(number(start))
-    by = float(number(start + step) - number(start)) if length > 1 else 0.0
-    return cast(_ramp(first, by, max(length, 0), device), dtype)
+    first, by, length = progression(start, stop, step, is_integer=KIND[dtype] in "iu")
+    if type(first) is float:
+        return cast(_ramp(first, by, length, device), dtype)
+    end = first + length * by
+    if dtype in _COUNTED and -_FAR < first < _FAR and -_FAR < end < _FAR:
+        return torch.arange(first, end, by, dtype=dtype, device=device)
+    # Modulo 2**64, which covers the full range of every integer dtype, and negative steps.
+    found = torch.arange(length, device=device) * _within(int(by)) + _within(int(first))
+    return found.view(dtype) if dtype is torch.uint64 else found.to(dtype)
 
 
 _COUNTED = frozenset({torch.int32, torch.int64})
@@ -134,37 +124,22 @@ def eye(n_rows: int, n_cols: int | None = None, /, *, k: int = 0, dtype: Any, de
     return x
 
 
-def _matrices(x: Native) -> Native:
-    if x.ndim < 2:
-        raise ValueError("x must be a matrix or a stack of them")
-    return x
-
-
-def near(x: Native, k: int) -> int:
-    """`k`, or the nearest empty diagonal."""
-    return max(-x.shape[-2], min(k, x.shape[-1]))
-
-
 @on_bits
 def tril(x: Native, /, *, k: int = 0) -> Native:
-    return torch.tril(_matrices(x), near(x, k))
+    return torch.tril(x, near_diagonal(x.shape, k))
 
 
 @on_bits
 def triu(x: Native, /, *, k: int = 0) -> Native:
-    return torch.triu(_matrices(x), near(x, k))
+    return torch.triu(x, near_diagonal(x.shape, k))
 
 
 def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
-    if indexing not in ("xy", "ij"):
-        raise ValueError("indexing must be 'xy' or 'ij'")
     flat = [x.reshape(-1) for x in arrays]
-    axes = list(range(len(flat)))
-    if indexing == "xy":
-        axes[:2] = axes[1::-1]
+    axes = grid_axes(len(flat), indexing)
     shape = [flat[axis].shape[0] for axis in axes]
     grids = []
     for x, axis in zip(flat, axes, strict=True):
-        along = x.reshape((-1,) + (1,) * (len(shape) - 1 - axis_within(axis, len(shape))))
+        along = x.reshape((-1,) + (1,) * (len(shape) - 1 - axis))
         grids.append(along.expand(shape).clone(memory_format=torch.contiguous_format))
     return tuple(grids)

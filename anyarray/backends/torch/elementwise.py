@@ -11,6 +11,8 @@ import numpy as np
 import torch
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared import linear_algebra
+from anyarray.backends._shared.arithmetic import complex_sign, floor_and_rest
 from anyarray.backends.torch._kernel import (
     FLOATING,
     KIND,
@@ -220,17 +222,7 @@ def _sign(x: Native) -> Native:
         if x.dtype.is_floating_point:  # PyTorch's gives 0 for NaN
             return torch.where(torch.isnan(x), x, torch.sign(x))
         return torch.sign(x)
-    # x / abs(x), where a finite part counts as 0 if the other is infinite.
-    re, im = torch.real(x), torch.imag(x)
-    infinite = torch.isinf(re) | torch.isinf(im)
-    undefined = torch.isinf(re) & torch.isinf(im)
-    first, second = (
-        torch.where(infinite, torch.where(torch.isinf(part), torch.sign(part), 0), part) for part in (re, im)
-    )
-    is_zero = x == 0
-    size = torch.where(undefined, math.nan, torch.hypot(torch.where(is_zero, 1, first), second))
-    found = torch.complex(first / size, second / size)
-    return torch.where(is_zero, torch.zeros_like(found), found)
+    return torch.complex(*complex_sign(torch, torch.real(x), torch.imag(x)))
 
 
 def _unsigned_sign(_: Function, x: Native) -> Native:
@@ -312,21 +304,11 @@ def _divided(x1: Native, x2: Native) -> tuple[Native, Native]:
         return torch.where(none, 0, quotient), torch.where(none, 0, rest)
     if dtype.itemsize == 2:
         x1, x2 = x1.to(torch.float32), x2.to(torch.float32)
-    exact = torch.div(x1, x2)
     rest = torch.fmod(x1, x2)
     # PyTorch's is NaN where the quotient overflows.
-    rest = torch.where(
-        torch.isnan(rest) & torch.isfinite(x1) & (x2 != 0) & ~torch.isnan(x2), torch.zeros_like(rest), rest
-    )
-    quotient = torch.div(x1 - rest, x2)
-    down = (rest != 0) & ((rest < 0) != (x2 < 0))
-    quotient = torch.where(down, quotient - 1, quotient)
-    rest = torch.where(down, rest + x2, rest)
-    rest = torch.where(rest == 0, torch.copysign(torch.zeros_like(rest), x2), rest)
-    whole = torch.floor(quotient)
-    whole = torch.where(quotient - whole > 0.5, whole + 1, whole)
-    whole = torch.where(quotient == 0, torch.copysign(torch.zeros_like(whole), exact), whole)
-    return torch.where(x2 == 0, exact, whole).to(dtype), rest.to(dtype)
+    is_lost = torch.isnan(rest) & torch.isfinite(x1) & (x2 != 0) & ~torch.isnan(x2)
+    whole, rest = floor_and_rest(torch, x1, x2, torch.where(is_lost, 0, rest))
+    return whole.to(dtype), rest.to(dtype)
 
 
 def _divided_unsigned(x1: Native, x2: Native) -> tuple[Native, Native]:
@@ -362,46 +344,14 @@ def _rest(x1: Native, x2: Native) -> Native:
     return _divided(x1, x2)[1]
 
 
-class _Remainder(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
-    """The remainder, whose slopes are 1 and minus the rounded quotient."""
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x1: Native, x2: Native) -> Native:
-        return _rest(x1, x2)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(*inputs)
-        ctx.save_for_forward(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, slope: Native) -> Any:
-        x1, x2 = ctx.saved_tensors
-        by = _divided(x1, x2)[0]
-        none = torch.zeros_like(slope)
-        return (
-            slope.sum_to_size(x1.shape),
-            torch.where(slope == 0, none, -slope * by).sum_to_size(x2.shape),
-        )
-
-    @staticmethod
-    def jvp(ctx: Any, first: Native, second: Native) -> Native:
-        x1, x2 = ctx.saved_tensors
-        slope = torch.zeros(torch.broadcast_shapes(x1.shape, x2.shape), dtype=x1.dtype, device=x1.device)
-        if first is not None:
-            slope = slope + first
-        if second is not None:
-            slope = slope - second * _divided(x1, x2)[0]
-        return slope
+_rest_sloped: Final = sloped(_rest, lambda x1, x2: _ones_of(x1, x2), lambda x1, x2: -_divided(x1, x2)[0])
 
 
 def remainder(x1: Native, x2: Native, /) -> Native:
     x1, x2 = promoted(x1, x2)
     require_kinds("iuf", x1)
     if x1.dtype.is_floating_point and is_recorded(x1, x2):
-        return _Remainder.apply(x1, x2)
+        return _rest_sloped(x1, x2)
     if x1.dtype in _OF_NUMPY and can_be_read(x1) and can_be_read(x2):
         return _on_host(np.remainder, x1, x2)
     return _rest(x1, x2)
@@ -804,11 +754,5 @@ tanh = _floating(_by_host(np.tanh, torch.tanh), _slope_of_tanh, direct=torch.tan
 
 
 def root_of_sum(x: Native) -> Native:
-    """The square root of a sum of squares, with derivative 0 at 0.
-
-    That is the mean of the one-sided derivatives.
-    """
-    if not is_recorded(x):
-        return torch.sqrt(x)
-    is_zero = x == 0
-    return torch.where(is_zero, torch.zeros_like(x), torch.sqrt(torch.where(is_zero, torch.ones_like(x), x)))
+    """The square root of a sum of squares, with derivative 0 at 0."""
+    return linear_algebra.root_of_sum(torch, x) if is_recorded(x) else torch.sqrt(x)

@@ -7,18 +7,9 @@ from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import (
-    Axes,
-    Native,
-    axes_within,
-    axis_within,
-    bits,
-    cast,
-    directly,
-    inexact,
-    require_kinds,
-    with_bits,
-)
+from anyarray.backends._shared import fourier
+from anyarray.backends._shared.axes import axes_in, axis_in
+from anyarray.backends.torch._kernel import Axes, Native, bits, cast, directly, inexact, require_kinds, with_bits
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -39,7 +30,7 @@ def _transform(function: Callable[..., Any], *, is_real: bool = False, is_half: 
 
     def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Native:
         x = _spectral(x, is_real)
-        axis = axis_within(axis, x.ndim)
+        axis = axis_in(axis, x.ndim)
         length = n if n is not None else 2 * (x.shape[axis] - 1) if is_half else x.shape[axis]
         if length < 1:
             raise ValueError("there are no elements to transform")
@@ -76,27 +67,14 @@ def _transform_n(
         x: Native, /, *, s: tuple[int, ...] | None = None, axes: tuple[int, ...] | None = None, norm: str = "backward"
     ) -> Native:
         x = _spectral(x, is_real)
-        named = tuple(range(x.ndim) if s is None else range(-len(s), 0)) if axes is None else tuple(axes)
-        named = tuple([axis_within(axis, x.ndim) for axis in named])
-        if s is not None:
-            if len(s) != len(named):
-                raise ValueError("s and axes must be of one length")
-            s = tuple([x.shape[axis] if n == -1 else n for n, axis in zip(s, named, strict=True)])
-        lengths = [x.shape[axis] for axis in named] if s is None else list(s)
-        if is_half and s is None and named:
-            lengths[-1] = 2 * (lengths[-1] - 1)
-        if ((is_real or is_half) and not named) or min(lengths, default=1) < 1:
-            raise ValueError("there are no elements to transform")
+        named, lengths = fourier.plan(x.shape, s, axes, is_real=is_real, is_half=is_half)
         if not named:
             return (x if x.is_complex() else x.to(torch.complex64 if x.dtype is torch.float32 else torch.complex128))[
                 ...
             ].clone()
         if len(set(named)) == len(named) and x.numel():
             return function(x, lengths, named, norm)
-        steps = list(zip([*[other] * (len(named) - 1), last], lengths, named, strict=True))
-        for one, n, axis in steps if is_half else reversed(steps):  # NumPy's order
-            x = one(x, n=n, axis=axis, norm=norm)
-        return x
+        return fourier.one_by_one(x, named, lengths, norm, other, last, is_half=is_half)
 
     return transform
 
@@ -119,7 +97,7 @@ def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any, device: Any = None) -> Na
 
 
 def _shifted(x: Native, axes: Axes, is_inverse: bool) -> Native:
-    found = axes_within(axes if axes is None or isinstance(axes, int) else tuple(axes), x.ndim)
+    found = axes_in(axes if axes is None or isinstance(axes, int) else tuple(axes), x.ndim)
     if not found:
         return x.clone()
     shifts = [-(x.shape[axis] // 2) if is_inverse else x.shape[axis] // 2 for axis in found]

@@ -8,12 +8,13 @@ from typing import Any, Final
 import numpy as np
 import torch
 
+from anyarray.backends._shared.axes import axis_in, only_axis
+from anyarray.backends._shared.keys import completed, require_within
 from anyarray.backends.torch._hooks import is_replaced, is_traced, to_numpy
 from anyarray.backends.torch._kernel import (
     NOTED,
     SIGNED,
     Native,
-    axis_within,
     bits,
     can_be_read,
     cast,
@@ -23,9 +24,7 @@ from anyarray.backends.torch._kernel import (
     with_bits,
     with_kernels,
 )
-from anyarray.backends.torch._kernel import (
-    indices as as_indices,
-)
+from anyarray.backends.torch._kernel import indices as as_indices
 from anyarray.backends.torch._mirrors import mirrored, spread
 from anyarray.backends.torch.searching import require_values
 
@@ -47,19 +46,7 @@ def _width(entry: Any) -> int:
 
 def _complete(x: Native, key: Any) -> list[Any]:
     """The entries of a key, one for each axis and each None."""
-    entries = list(key) if type(key) is tuple else [key]
-    width = sum(map(_width, entries))
-    if width > x.ndim:
-        raise IndexError(f"too many indices: the array has {x.ndim} axes, but {width} were indexed")
-    ellipses = [i for i, one in enumerate(entries) if one is Ellipsis]
-    if len(ellipses) > 1:
-        raise IndexError("an index can only have a single ellipsis ('...')")
-    rest = [slice(None)] * (x.ndim - width)
-    if ellipses:
-        entries[ellipses[0] : ellipses[0] + 1] = rest
-    else:
-        entries += rest
-    return entries
+    return completed(key if type(key) is tuple else (key,), x.ndim, _width)
 
 
 def _basic(x: Native, entries: list[Any]) -> tuple[Native, list[int]]:
@@ -81,9 +68,7 @@ def _basic(x: Native, entries: list[Any]) -> tuple[Native, list[int]]:
                 x = x[(slice(None),) * axis + (slice(start, start + max(count - 1, 0) * step + (count > 0), step),)]
             axis += 1
         else:
-            length = x.shape[axis]
-            if not -length <= entry < length:
-                raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+            require_within(entry, x.shape[axis], axis)
             x = x.select(axis, entry)
     return x, reversed_axes
 
@@ -171,8 +156,7 @@ class _Plan:
             elif isinstance(entry, int):
                 # NumPy counts an integer beside arrays as one of them.
                 length = x.shape[axis]
-                if not -length <= entry < length:
-                    raise IndexError(f"index {entry} is out of bounds for axis {axis} with size {length}")
+                require_within(entry, length, axis)
                 self.basic.append(slice(None))
                 self.arrays.append(torch.tensor(entry % length, device=x.device))
                 axis += 1
@@ -231,8 +215,7 @@ def _within(index: Native, length: int, axis: int) -> Native:
     if index.numel() and can_be_read(index):
         low, high = extent(index)
         for one in (low, high):
-            if not -length <= one < length:
-                raise IndexError(f"index {one} is out of bounds for axis {axis} with size {length}")
+            require_within(one, length, axis)
         return index if low >= 0 else torch.where(index < 0, index + length, index)
     return torch.where(index < 0, index + length, index)
 
@@ -394,29 +377,14 @@ def _write(x: Native, key: Any, value: Native) -> None:
     view = bits(view)
     arrays = [one.expand(plan.shape) if _is_array(one) else one for one in plan.arrays]
     rest = [i for i in range(view.ndim) if i not in at]
-    if plan.are_separated or not plan.shape:
-        shape: list[int] = [*plan.shape, *[view.shape[i] for i in rest]]
-        if not plan.are_separated:
-            shape = [
-                *[view.shape[i] for i in rest if i < at[0]],
-                *plan.shape,
-                *[view.shape[i] for i in rest if i > at[0]],
-            ]
-        value = bits(_fitted(value, x, shape)).expand(shape)
-        target = view.permute([*at, *rest])
-        index = tuple([arrays[i] if plan.shape else arrays[i].reshape(1) for i in at])
-        if not plan.shape:
-            value = value.unsqueeze(0)
-        _put(target, index, value.contiguous())
-        return
-    before = len([i for i in rest if i < at[0]])
+    before = 0 if plan.are_separated else len([i for i in rest if i < at[0]])
     shape = [*[view.shape[i] for i in rest[:before]], *plan.shape, *[view.shape[i] for i in rest[before:]]]
     value = bits(_fitted(value, x, shape)).expand(shape)
-    # The arrays in front: so the value has its axes in that order, too.
+    # The axes of the arrays come first, also in the value. PyTorch would take an array without axes as an integer.
     ndim = len(plan.shape)
-    order = [*range(before, before + ndim), *range(before), *range(before + ndim, len(shape))]
-    target = view.permute([*at, *rest])
-    _put(target, tuple([arrays[i] for i in at]), value.permute(order).contiguous())
+    value = value.permute([*range(before, before + ndim), *range(before), *range(before + ndim, len(shape))])
+    index = tuple([arrays[i] if plan.shape else arrays[i].reshape(1) for i in at])
+    _put(view.permute([*at, *rest]), index, (value if plan.shape else value.unsqueeze(0)).contiguous())
 
 
 def _replaced(x: Native, key: Any, value: Native) -> Native:
@@ -453,11 +421,7 @@ _COUNTS: Final = _INDICES - {torch.bool}
 
 
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
-    if axis is None:
-        if x.ndim != 1:
-            raise ValueError(f"take: axis must be given for an array of {x.ndim} axes")
-        axis = 0
-    axis = axis_within(axis, x.ndim)
+    axis = only_axis(axis, x.ndim)
     if indices.ndim == 1 and indices.dtype in _COUNTS and can_be_read(indices):
         try:
             return torch.index_select(x, axis, indices)
@@ -471,7 +435,7 @@ def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
 
 
 def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
-    axis = axis_within(axis, x.ndim)
+    axis = axis_in(axis, x.ndim)
     require_kinds("iu", indices)
     if indices.ndim != x.ndim:
         raise ValueError(f"indices must have {x.ndim} axes, as x has, not {indices.ndim}")

@@ -5,28 +5,18 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import torch
 
+from anyarray.backends import torch as backend
+from anyarray.backends._shared import linear_algebra
+from anyarray.backends._shared.axes import axes_in, near_diagonal, require_vectors
 from anyarray.backends.torch._hooks import is_traced
-from anyarray.backends.torch._kernel import (
-    SUMMED,
-    Axes,
-    Native,
-    axes_within,
-    directly,
-    inexact,
-    is_recorded,
-    promoted,
-    with_kernels,
-)
-from anyarray.backends.torch.creation import near
-from anyarray.backends.torch.elementwise import abs as absolute
+from anyarray.backends.torch._kernel import SUMMED, Axes, Native, directly, inexact, is_recorded, promoted, with_kernels
+from anyarray.backends.torch._slopes import with_derivative
 from anyarray.backends.torch.elementwise import multiply, root_of_sum, subtract
-from anyarray.backends.torch.statistical import max as greatest
-from anyarray.backends.torch.statistical import min as least
 from anyarray.backends.torch.statistical import sum as summed
 
 __all__ = [
@@ -42,8 +32,7 @@ def _matrices(x: Native) -> Native:
 
 
 def outer(x1: Native, x2: Native, /) -> Native:
-    if x1.ndim != 1 or x2.ndim != 1:
-        raise ValueError(f"outer: x1 and x2 must have one axis, not {x1.ndim} and {x2.ndim}")
+    require_vectors(x1.ndim, x2.ndim)
     return multiply(x1[:, None], x2[None, :])
 
 
@@ -60,7 +49,7 @@ def cross(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
 
 
 def diagonal(x: Native, /, *, offset: int = 0) -> Native:
-    return torch.diagonal(_matrices(x), near(x, offset), -2, -1)
+    return torch.diagonal(x, near_diagonal(x.shape, offset), -2, -1)
 
 
 def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
@@ -113,89 +102,40 @@ def cholesky(x: Native, /, *, upper: bool = False) -> Native:
     return torch.linalg.cholesky(_mirrored(x, upper), upper=upper)
 
 
-class _Determinant(torch.autograd.Function):  # type: ignore[misc]  # a class of the library, which is Any
-    """The determinant, whose derivatives are the cofactors.
-
-    PyTorch's second derivatives are NaN where singular values are equal.
-    """
-
-    generate_vmap_rule = True
-
-    @staticmethod
-    def forward(x: Native) -> Native:
-        return torch.linalg.det(x)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(*inputs)
-        ctx.save_for_forward(*inputs)
-
-    @staticmethod
-    def backward(ctx: Any, slope: Native) -> Any:
-        (x,) = ctx.saved_tensors
-        return slope[..., None, None] * torch.conj(_cofactors(x))
-
-    @staticmethod
-    def jvp(ctx: Any, tangent: Native) -> Native:
-        (x,) = ctx.saved_tensors
-        return torch.sum(_cofactors(x) * tangent, (-2, -1))
-
-
 def _cofactors(x: Native) -> Native:
     """The derivative of the determinant with respect to each element."""
-    size = x.shape[-1]
-    if size == 1:
-        return torch.ones_like(x)
-    if size == 2:
-        signs = torch.tensor([[1, -1], [-1, 1]], dtype=x.dtype, device=x.device)
-        return torch.flip(x, (-2, -1)) * signs
-    if size == 3:
-        return torch.linalg.cross(torch.roll(x, -1, -2), torch.roll(x, -2, -2), dim=-1)
-    y = _Determinant.apply(x)[..., None, None]
-    is_singular = y == 0
-    one = torch.eye(size, dtype=x.dtype, device=x.device)
-    inverse = torch.linalg.inv(torch.where(is_singular, one, x))
-    of_singular = _cofactors_of_singular(x.detach()) + _Lost.apply(x, is_singular)
-    return torch.where(is_singular, of_singular, y * inverse.mT)
+
+    def of_singular(x: Native, is_singular: Native) -> Native:
+        constant = torch.where(torch.isfinite(x), x, 0).detach()
+        return linear_algebra.cofactors_of_singular(torch, constant) + _lost(x, is_singular)
+
+    identity = torch.eye(x.shape[-1], dtype=x.dtype, device=x.device)
+    return linear_algebra.cofactors(torch, x, identity, _determinant, of_singular)
 
 
-def _cofactors_of_singular(x: Native) -> Native:
-    u, s, vh = torch.linalg.svd(torch.where(torch.isfinite(x), x, 0))
-    ones = torch.ones_like(s[..., :1])
-    before = torch.cumprod(torch.cat([ones, s[..., :-1]], -1), -1)
-    after = torch.flip(torch.cumprod(torch.cat([ones, torch.flip(s[..., 1:], (-1,))], -1), -1), (-1,))
-    sign = (torch.linalg.det(u) * torch.linalg.det(vh))[..., None, None]
-    return sign * torch.conj(u * (before * after)[..., None, :].to(u.dtype) @ vh)
+# PyTorch's second derivatives of the determinant are NaN where singular values are equal.
+_determinant: Final = with_derivative(
+    torch.linalg.det,
+    lambda slope, x: slope[..., None, None] * torch.conj(_cofactors(x)),
+    lambda tangent, x: torch.sum(_cofactors(x) * tangent, (-2, -1)),
+)
 
 
-class _Lost(torch.autograd.Function):  # type: ignore[misc]  # as above
-    """Zeros, with the derivative NaN where it is lost."""
+def _nan_where(is_lost: Native, slope: Native) -> Native:
+    return slope * torch.where(is_lost, math.nan, 0.0).to(slope.dtype)
 
-    generate_vmap_rule = True
 
-    @staticmethod
-    def forward(x: Native, is_lost: Native) -> Native:
-        return torch.zeros_like(x)
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        ctx.save_for_backward(inputs[1])
-        ctx.save_for_forward(inputs[1])
-
-    @staticmethod
-    def backward(ctx: Any, slope: Native) -> Any:
-        (is_lost,) = ctx.saved_tensors
-        return slope * torch.where(is_lost, math.nan, 0.0).to(slope.dtype), None
-
-    @staticmethod
-    def jvp(ctx: Any, tangent: Native, _: Any) -> Native:
-        (is_lost,) = ctx.saved_tensors
-        return tangent * torch.where(is_lost, math.nan, 0.0).to(tangent.dtype)
+# Zeros, with the derivative NaN where it is lost.
+_lost: Final = with_derivative(
+    lambda x, is_lost: torch.zeros_like(x),
+    lambda slope, x, is_lost: _nan_where(is_lost, slope),
+    lambda tangent, x, is_lost: _nan_where(is_lost, tangent),
+)
 
 
 @_factoring(_SINGULAR)
 def det(x: Native, /) -> Native:
-    return _Determinant.apply(x) if is_recorded(x) and x.shape[-1] else torch.linalg.det(x)
+    return _determinant(x) if is_recorded(x) and x.shape[-1] else torch.linalg.det(x)
 
 
 @_factoring(_UNSTABLE)
@@ -227,18 +167,7 @@ def inv(x: Native, /) -> Native:
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
     if ord == "fro":
         return _euclidean(_matrices(x), (x.ndim - 2, x.ndim - 1), keepdims)
-    if ord in (2, "nuc") and 0 in x.shape[-2:]:
-        x = torch.zeros((*x.shape[:-2], 1, 1), dtype=x.dtype, device=x.device)  # it has the same norm
-    if ord in (2, -2, "nuc"):
-        values = torch.linalg.svdvals(_matrices(x))
-        found = torch.sum(values, -1) if ord == "nuc" else (torch.amax if ord == 2 else torch.amin)(values, -1)
-        return found[..., None, None] if keepdims else found
-    if ord not in (1, -1, math.inf, -math.inf):
-        raise ValueError(f"ord must be one of 'fro', 'nuc', 1, -1, 2, -2, inf, -inf, not {ord!r}")
-    summing, rest = (-2, -1) if ord in (1, -1) else (-1, -2)
-    sums = torch.sum(absolute(_matrices(x)), summing, keepdim=True)
-    found = (greatest if ord > 0 else least)(sums, axis=rest, keepdims=True)
-    return found if keepdims else found[..., 0, 0]
+    return linear_algebra.matrix_norm(backend, _matrices(x), keepdims, ord)
 
 
 @_factoring(_SINGULAR)
@@ -299,24 +228,13 @@ def svdvals(x: Native, /) -> Native:
 
 @_factoring(_DIVERGING)
 def vector_norm(x: Native, /, *, axis: Axes = None, keepdims: bool = False, ord: float = 2) -> Native:
-    axes = axes_within(axis, x.ndim)
-    if ord == 2:
-        return _euclidean(x, axes, keepdims)
-    if ord == 0:
-        return summed((x != 0).to(torch.real(x).dtype if x.is_complex() else x.dtype), axis=axes, keepdims=keepdims)
-    sizes = absolute(x)
-    if ord == 1:
-        return summed(sizes, axis=axes, keepdims=keepdims)
-    if math.isinf(ord):
-        return (greatest if ord > 0 else least)(sizes, axis=axes, keepdims=keepdims)
-    if not is_recorded(x):
+    return linear_algebra.vector_norm(backend, x, axes_in(axis, x.ndim), keepdims, ord, _euclidean, _norm_of_order)
+
+
+def _norm_of_order(sizes: Native, axes: tuple[int, ...], keepdims: bool, ord: float) -> Native:
+    if not is_recorded(sizes):
         return torch.linalg.vector_norm(sizes, ord, axes, keepdims) if axes else sizes
-    # Where it is not differentiable, the derivative is the mean of the one-sided ones.
-    sizes = torch.where(sizes == 0, torch.zeros_like(sizes), sizes)
-    powers = summed(torch.pow(sizes, ord), axis=axes, keepdims=keepdims)
-    is_zero = powers == (0 if ord > 0 else math.inf)
-    norm = torch.pow(torch.where(is_zero, torch.ones_like(powers), powers), 1 / ord)
-    return torch.where(is_zero, torch.zeros_like(norm), norm)
+    return linear_algebra.norm_of_order(torch, sizes, ord, lambda x: summed(x, axis=axes, keepdims=keepdims))
 
 
 directly(vector_norm, torch.linalg.vector_norm, with_kernels("fc"), ("axis", "keepdims"), is_sloped=True)
@@ -329,19 +247,13 @@ def _euclidean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
     return root_of_sum(summed(squares, axis=axes, keepdims=keepdims))
 
 
-def _tolerance(x: Native, rtol: Any) -> Any:
-    if rtol is None:
-        return max(x.shape[-2:]) * torch.finfo(x.dtype).eps
-    return rtol
-
-
 @_factoring(_DIVERGING)
 def _matrix_rank(x: Native, /, *, rtol: Any) -> Native:
     values = torch.linalg.svdvals(_matrices(x))
     if not values.shape[-1]:
         return torch.zeros(x.shape[:-2], dtype=torch.int64, device=x.device)
     largest = torch.amax(values, -1, keepdim=True)
-    limit = _tolerance(x, rtol)
+    limit = linear_algebra.tolerance(torch, x, rtol)
     limit = limit[..., None] if isinstance(limit, torch.Tensor) else limit
     return torch.sum(values > largest * limit, -1)
 
@@ -352,7 +264,7 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
 
 @_factoring(_DIVERGING)
 def _pinv(x: Native, /, *, rtol: Any) -> Native:
-    return torch.linalg.pinv(_without(torch.isinf, _matrices(x)), rtol=_tolerance(x, rtol))
+    return torch.linalg.pinv(_without(torch.isinf, _matrices(x)), rtol=linear_algebra.tolerance(torch, x, rtol))
 
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:

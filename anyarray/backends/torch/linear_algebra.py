@@ -3,21 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import (
-    KIND,
-    PROMOTED,
-    SIGNED,
-    Native,
-    axis_within,
-    bits,
-    directly,
-    promoted,
-    with_kernels,
-)
+from anyarray.backends._shared.axes import axis_in, contracted_axes
+from anyarray.backends.torch._kernel import KIND, PROMOTED, SIGNED, Native, bits, directly, promoted, with_kernels
 
 __all__ = ["matmul", "tensordot", "vecdot"]
 
@@ -56,21 +46,7 @@ directly(matmul, torch.matmul, _FLOATS)
 
 
 def tensordot(x1: Native, x2: Native, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Native:
-    if isinstance(axes, int):
-        if axes < 0 or axes > min(x1.ndim, x2.ndim):
-            raise ValueError(f"axes must be between 0 and the number of axes of both, not {axes}")
-        pairs: Any = (list(range(x1.ndim - axes, x1.ndim)), list(range(axes)))
-    else:
-        pairs = tuple([[one] if isinstance(one, int) else list(one) for one in axes])
-        pairs = (
-            [axis_within(one, x1.ndim) for one in pairs[0]],
-            [axis_within(one, x2.ndim) for one in pairs[1]],
-        )
-        if len(pairs[0]) != len(pairs[1]):
-            raise ValueError("axes must name as many axes of both")
-    for i, j in zip(*pairs, strict=True):
-        if x1.shape[i] != x2.shape[j]:  # PyTorch broadcasts an axis of length 1
-            raise ValueError(f"axes {i} and {j} must have one length, not {x1.shape[i]} and {x2.shape[j]}")
+    pairs = contracted_axes(x1.shape, x2.shape, axes)
     first, second = _factors(x1, x2)
     if x1.dtype is torch.bool and x2.dtype is torch.bool:
         first, second = first.to(torch.int64), second.to(torch.int64)
@@ -79,7 +55,7 @@ def tensordot(x1: Native, x2: Native, /, *, axes: int | tuple[Sequence[int], Seq
 
 def vecdot(x1: Native, x2: Native, /, *, axis: int = -1) -> Native:
     if axis >= 0 or axis < -min(x1.ndim, x2.ndim):
-        axis_within(axis, min(x1.ndim, x2.ndim))
+        axis_in(axis, min(x1.ndim, x2.ndim))
     if x1.shape[axis] != x2.shape[axis]:
         raise ValueError(f"x1 and x2 must be of one length along axis {axis}, not {tuple(x1.shape)}, {tuple(x2.shape)}")
     x1, x2 = (torch.movedim(x, (axis,), (-1,)) for x in (x1, x2))

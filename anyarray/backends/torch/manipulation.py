@@ -10,14 +10,13 @@ import numpy as np
 import torch
 
 from anyarray._base import sizes
+from anyarray.backends._shared.axes import axes_in, axis_in, rolled
 from anyarray.backends.torch._hooks import is_replaced, layout_of
 from anyarray.backends.torch._kernel import (
     KIND,
     SIGNED,
     Axes,
     Native,
-    axes_within,
-    axis_within,
     bits,
     directly,
     indices,
@@ -75,7 +74,7 @@ directly(stack, torch.stack, _ALL, options=("axis",))
 
 
 def unstack(x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
-    axis = axis_within(axis, x.ndim)
+    axis = axis_in(axis, x.ndim)
     return torch.unbind(x, axis)
 
 
@@ -83,7 +82,7 @@ def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
     if type(axis) is int:
         return torch.unsqueeze(x, axis)
     ndim = x.ndim + len(axis)  # type: ignore[arg-type]  # a tuple
-    for one in sorted(axes_within(axis, ndim)):
+    for one in sorted(axes_in(axis, ndim)):
         x = torch.unsqueeze(x, one)
     return x
 
@@ -91,7 +90,7 @@ def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
 def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
     if type(axis) is int and x.shape[axis] == 1:
         return torch.squeeze(x, axis)
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     for one in axes:
         if x.shape[one] != 1:  # PyTorch leaves it as it is
             raise ValueError(f"axis {one} must have the length 1, not {x.shape[one]}")
@@ -99,7 +98,7 @@ def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
 
 
 def flip(x: Native, /, *, axis: Axes = None) -> Native:
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     if is_replaced(x):
         return with_bits(torch.flip(bits(x), axes), x.dtype)
     return mirrored(x, axes)
@@ -145,7 +144,7 @@ def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> N
     if axis is None:
         x, axis = x.reshape(-1), 0
     else:
-        axis = axis_within(axis, x.ndim)
+        axis = axis_in(axis, x.ndim)
     if isinstance(repeats, int):
         if repeats < 0:
             raise ValueError("repeats must not be negative")
@@ -160,21 +159,11 @@ def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> N
 
 
 def roll(x: Native, /, shift: int | tuple[int, ...], *, axis: Axes = None) -> Native:
-    shifts = (shift,) if isinstance(shift, int) else tuple(shift)
     if axis is None:
-        flat = x.reshape(-1)
-        return torch.roll(flat, sum(shifts) % max(flat.shape[0], 1), 0).reshape(x.shape)
-    axes = axis if isinstance(axis, tuple) else (axis,) * len(shifts)
-    if len(shifts) == 1:
-        shifts *= len(axes)
-    elif len(axes) == 1:
-        axes *= len(shifts)
-    if len(axes) != len(shifts):
-        raise ValueError("shift and axis must be of one length")
-    if not axes:
-        return x.clone()
-    lengths = [x.shape[axis_within(one, x.ndim)] for one in axes]
-    return torch.roll(x, [n % max(length, 1) for n, length in zip(shifts, lengths, strict=True)], axes)
+        total = shift if isinstance(shift, int) else sum(shift)
+        return torch.roll(x.reshape(-1), total % max(x.numel(), 1), 0).reshape(x.shape)
+    shifts, axes = rolled(shift, axis, x.shape)
+    return torch.roll(x, shifts, axes) if axes else x.clone()
 
 
 def tile(x: Native, repetitions: tuple[int, ...], /) -> Native:

@@ -10,12 +10,11 @@ import numpy as np
 import torch
 
 from anyarray._base import errors
-from anyarray.backends.torch._hooks import is_traced
+from anyarray.backends._shared.axes import axes_in, axis_in, bins
+from anyarray.backends.torch._hooks import is_traced, to_numpy
 from anyarray.backends.torch._kernel import (
     Axes,
     Native,
-    axes_within,
-    axis_within,
     bits,
     can_be_read,
     directly,
@@ -33,7 +32,7 @@ __all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchso
 
 def count_nonzero(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
     x = truth(bits(x))
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     return torch.sum(x, axes, keepdims) if axes else x.to(torch.int64)
 
 
@@ -47,7 +46,7 @@ def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
         if axis is None:
             found = function(x)
             return found.reshape((1,) * x.ndim) if keepdims else found
-        return function(x, axis_within(axis, x.ndim), keepdims)
+        return function(x, axis_in(axis, x.ndim), keepdims)
 
     return position
 
@@ -135,9 +134,7 @@ def bincount(x: Native, weights: Native | None = None, minlength: int = 0, *, le
     if length is None:
         if is_traced(x):
             raise errors.unknown_length("bincount")
-        if places.numel() and int(places.min()) < 0:
-            raise ValueError("x must not be negative")
-        length = max(minlength, int(places.max()) + 1 if places.numel() else 0)
+        length = bins(to_numpy(places), minlength)
     is_counted = (places >= 0) & (places < length)
     added = torch.ones_like(places) if weights is None else weights.to(torch.float64)
     added = torch.where(is_counted, added, torch.zeros_like(added))

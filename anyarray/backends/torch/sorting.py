@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import torch
 
-from anyarray.backends.torch._kernel import Native, axis_within, ordered, require_kinds, restored
+from anyarray.backends._shared.axes import axis_in
+from anyarray.backends.torch._kernel import Native, ordered, require_kinds, restored
 
 __all__ = ["argsort", "sort"]
 
 
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     require_kinds("biuf", x)
-    axis = axis_within(axis, x.ndim)
+    axis = axis_in(axis, x.ndim)
     return restored(torch.sort(ordered(x), dim=axis, descending=descending, stable=stable)[0], x.dtype)
 
 
 def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     require_kinds("biuf", x)
-    axis = axis_within(axis, x.ndim)
+    axis = axis_in(axis, x.ndim)
     return torch.sort(ordered(x), dim=axis, descending=descending, stable=stable)[1]

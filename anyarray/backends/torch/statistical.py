@@ -8,14 +8,13 @@ from typing import Any
 
 import torch
 
+from anyarray.backends._shared.axes import axes_in, only_axis
 from anyarray.backends.torch._hooks import is_replaced
 from anyarray.backends.torch._kernel import (
     KIND,
     SUMMED,
     Axes,
     Native,
-    axes_within,
-    axis_within,
     bits,
     cast,
     directly,
@@ -43,7 +42,7 @@ def sum(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = 
     if axis is None and dtype is None and not keepdims and x.dtype in _WIDE:
         return torch.sum(x)
     wanted = SUMMED[x.dtype] if dtype is None else dtype
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     if not axes:
         return cast(x, wanted).clone() if x.dtype is wanted else cast(x, wanted)
     if wanted is torch.bool:
@@ -70,7 +69,7 @@ def _multiplied(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
 
 def prod(x: Native, /, *, axis: Axes = None, dtype: Any = None, keepdims: bool = False) -> Native:
     wanted = SUMMED[x.dtype] if dtype is None else dtype
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     if not axes:
         return cast(x, wanted).clone() if x.dtype is wanted else cast(x, wanted)
     if axis is None and not keepdims:
@@ -89,7 +88,7 @@ directly(prod, torch.prod, _WIDE, options=("axis", "keepdims"))
 def _extreme(function: Callable[..., Any]) -> Callable[..., Native]:
     def reduced(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
         require_kinds("biuf", x)
-        axes = axes_within(axis, x.ndim)
+        axes = axes_in(axis, x.ndim)
         if not axes:
             return x.clone()
         return restored(function(ordered(x), axes, keepdims), x.dtype)
@@ -104,7 +103,7 @@ directly(min, torch.amin, with_kernels("iuf"), options=("axis", "keepdims"))
 
 def mean(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
     (x,) = inexact(x)
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     if not axes:
         return x.clone()
     if x.dtype.itemsize == 2:  # the sum may overflow in it
@@ -122,7 +121,7 @@ def _variance(x: Native, axis: Axes, correction: float, keepdims: bool) -> Nativ
     is_narrow = dtype.itemsize == 2
     if is_narrow:
         x = x.to(torch.float32)
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     count = size_along(x, axes)
     if x.dtype in _FLOATS and not is_narrow and axes and count > correction and x.numel() <= _FEW:
         return torch.var(x, axes, correction=correction, keepdim=keepdims)
@@ -147,11 +146,7 @@ def std(x: Native, /, *, axis: Axes = None, correction: float = 0.0, keepdims: b
 def _running(function: Callable[..., Any], first: int) -> Callable[..., Native]:
     def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
         x = x if x.ndim else x.reshape(1)  # as in NumPy
-        if axis is None:
-            if x.ndim > 1:
-                raise ValueError(f"axis must be given for an array of {x.ndim} axes")
-            axis = 0
-        axis = axis_within(axis, x.ndim)
+        axis = only_axis(axis, x.ndim)
         wanted = SUMMED[x.dtype] if dtype is None else dtype
         if KIND[wanted] in "biu":
             found = function(_integers(truth(bits(x)) if wanted is torch.bool else x), axis)

@@ -7,18 +7,8 @@ from typing import Any
 
 import torch
 
-from anyarray.backends.torch._kernel import (
-    Axes,
-    Native,
-    axes_within,
-    axis_within,
-    bits,
-    directly,
-    promoted,
-    truth,
-    with_bits,
-    with_kernels,
-)
+from anyarray.backends._shared.axes import axes_in, axis_in
+from anyarray.backends.torch._kernel import Axes, Native, bits, directly, promoted, truth, with_bits, with_kernels
 
 __all__ = ["all", "any", "diff"]
 
@@ -28,7 +18,7 @@ def _logical(function: Callable[..., Any]) -> Callable[..., Native]:
         x = truth(bits(x))
         if axis is None and not keepdims:
             return function(x)
-        axes = axes_within(axis, x.ndim)
+        axes = axes_in(axis, x.ndim)
         return function(x, axes, keepdims) if axes else x.clone()  # PyTorch reduces over all axes if there are none
 
     return reduced
@@ -43,7 +33,7 @@ directly(any, torch.any, _TRUTH, options=("axis", "keepdims"))
 def diff(
     x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
 ) -> Native:
-    axis = axis_within(axis, x.ndim)
+    axis = axis_in(axis, x.ndim)
     dtypes = {one.dtype for one in (prepend, x, append) if one is not None}
     if len(dtypes) > 1:
         given = iter(promoted(*[one for one in (prepend, x, append) if one is not None]))

@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from anyarray.backends._shared.axes import moved
+
 Home = Any
 Native = Any
 
@@ -63,12 +65,7 @@ def logaddexp(home: Home, x1: Native, x2: Native, /) -> Native:
 
 
 def moveaxis(home: Home, x: Native, source: Any, destination: Any, /) -> Native:
-    sources = [one % x.ndim for one in ((source,) if isinstance(source, int) else source)]
-    places = [one % x.ndim for one in ((destination,) if isinstance(destination, int) else destination)]
-    order = [axis for axis in range(x.ndim) if axis not in sources]
-    for place, axis in sorted(zip(places, sources, strict=True)):
-        order.insert(place, axis)
-    return home.permute_dims(x, tuple(order))
+    return home.permute_dims(x, moved(x.ndim, source, destination))
 
 
 def reciprocal(home: Home, x: Native, /) -> Native:

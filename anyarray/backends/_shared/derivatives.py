@@ -1,0 +1,25 @@
+"""What a library cannot differentiate."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+from anyarray._base.errors import UnsupportedError
+
+
+@contextlib.contextmanager
+def refused(name: str, reason: Callable[[str, Exception], str | None]) -> Iterator[None]:
+    """Raises UnsupportedError where a library has no derivative.
+
+    `reason` says it of the error that the library raised in the transform `name`; None if that is about something else.
+    """
+    try:
+        yield
+    except UnsupportedError:
+        raise
+    except Exception as error:
+        what = reason(name, error)
+        if what is None:
+            raise
+        raise UnsupportedError(f"{name}: {what}. Keep it out of the derivative: xp.stop_gradient(x)") from error
