@@ -150,7 +150,8 @@ def ran(
     ]
     if records:
         decision = automatic.of_chain([name for name, _ in calls], elements, predictions)
-        watching.record_chain(records, decision, seconds, *(where or (None, 0)))
+        file, line = where or (None, 0)
+        watching.record_chain(records, decision, seconds, file, line)
     if is_typical and learns:
         automatic.learn_chain(predictions, seconds)
     return learns or machine.state.is_known

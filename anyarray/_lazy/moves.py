@@ -43,7 +43,7 @@ def move(target: Any) -> None:
     there = decision.home.backend
     if not decision.has_moved or not _is_worth(graph, workload, decision, here.candidates):
         return
-    seconds, where = learning.clock(), target.where or (None, 0)
+    seconds, (file, line) = learning.clock(), target.where or (None, 0)
     values = _tried(workload, there.name, lambda: _values_on(graph, decision.home))
     if values is None:
         return
@@ -53,7 +53,7 @@ def move(target: Any) -> None:
     whole_chains.ran(workload, there.name)
     whole_chains.note(workload, there.name, seconds / max(whole_chains.seconds_of(workload, there.name), 1e-9))
     if here.records:
-        watching.record_chain(here.records, decision, seconds, *where)
+        watching.record_chain(here.records, decision, seconds, file, line)
 
 
 def _workload(graph: Graph) -> Workload | None:
