@@ -36,7 +36,6 @@ from anyarray._base.dtypes import (
 from anyarray._call import dispatch
 from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
-from anyarray._choice import automatic
 from anyarray._registry import registry
 from anyarray._registry.registry import Backend
 from anyarray.standard.creation import asarray
@@ -106,9 +105,9 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     if home is x._home:
         if x.dtype is not wanted:
             return dispatch.cast("astype", "x", x, wanted)
-        return automatic.inherited(dispatch.copied(x), x) if copy else x
+        return dispatch.copied(x) if copy else x
     native = dispatch.native_on(x, home, "astype", explicit=device is not None)
-    here = automatic.inherited(dispatch.wrap(native, home), x)
+    here = dispatch.wrap(native, home)
     return here if here.dtype is wanted else dispatch.cast("astype", "x", here, wanted)
 
 

@@ -36,7 +36,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
 {
     static char *names[] = {"array", "home", "backend", "choice", "limit", "dtype", "choice_variable", "by_cost", "numpy_home",
                             "powers", "second_copy_sizes", "ufuncs", "operand_types", "defaults_variable",
-                            "standard_defaults", "unadopted", "are_absent", "lendable", "accounts",
+                            "standard_defaults", "unadopted", "are_absent", "lendable",
                             "read_only_view", "loop_of", "warned_errors", "warn", "ran", "moved", "skipped_files", "postponed", "put_off",
                             "put_off_inplace", "value_of", "compute_readers", "leaves", "error_variable", "threads",
                             "large", "few", "small_nbytes", "modest_nbytes", "reordered", "keep_order", NULL};
@@ -46,13 +46,13 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     }
     Config read = {0};
     if (!PyArg_ParseTupleAndKeywords(
-            args, kwargs, "O!O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOO!OOOOOOO!O!OOOOO!OinnnnO!O", names, &PyType_Type, &read.array_type,
+            args, kwargs, "O!O!O!O!O!O!O!OOO!O!O!O!O!O!O!OOOOOOOOO!O!OOOOO!OinnnnO!O", names, &PyType_Type, &read.array_type,
             &PyType_Type, &read.home_type, &PyType_Type, &read.backend_type, &PyType_Type, &read.choice_type, &PyType_Type, &read.limit_type,
             &PyType_Type, &read.dtype_type, &PyContextVar_Type, &read.choice_variable, &read.by_cost, &read.numpy_home,
             &PyDict_Type, &read.powers, &PyDict_Type, &read.second_copy_sizes,
             &PyDict_Type, &read.ufuncs, &PyFrozenSet_Type, &read.operand_types, &PyContextVar_Type,
             &read.defaults_variable, &PyDict_Type, &read.standard_defaults, &PyDict_Type,
-            &read.unadopted, &read.are_absent, &read.lendable, &PyDict_Type, &read.accounts,
+            &read.unadopted, &read.are_absent, &read.lendable,
             &read.read_only_view, &read.loop_of, &read.warned_errors, &read.warn, &read.ran, &read.moved,
             &PyTuple_Type, &read.skipped_files, &PyType_Type, &read.postponed_type, &read.put_off, &read.put_off_inplace, &read.value_of,
             &read.compute_readers, &PyDict_Type, &read.leaves, &read.error_variable,
@@ -63,7 +63,6 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     if (!find_slot(read.array_type, "_value", &read.native_offset)
         || !find_slot(read.array_type, "_home", &read.home_offset)
         || !find_slot(read.array_type, "_second", &read.second_offset)
-        || !find_slot(read.array_type, "_account", &read.account_offset)
         || !find_slot(read.array_type, "_view", &read.view_offset)
         || !find_slot(read.array_type, "_plain", &read.plain_offset)
         || !find_slot(read.home_type, "backend", &read.backend_offset)
@@ -88,7 +87,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
         (PyObject *)read.array_type, (PyObject *)read.home_type, (PyObject *)read.backend_type, (PyObject *)read.choice_type,
         (PyObject *)read.limit_type, (PyObject *)read.dtype_type, read.choice_variable, read.by_cost, read.numpy_home,
         read.powers, read.second_copy_sizes, read.ufuncs, read.operand_types, read.defaults_variable,
-        read.standard_defaults, read.unadopted, read.are_absent, read.lendable, read.accounts,
+        read.standard_defaults, read.unadopted, read.are_absent, read.lendable,
         read.read_only_view, read.loop_of, read.warned_errors, read.warn, read.ran, read.moved, read.skipped_files, read.error_variable,
         (PyObject *)read.postponed_type, read.put_off, read.put_off_inplace, read.value_of, read.compute_readers,
         read.leaves, (PyObject *)read.reordered_type, read.keep_order,
@@ -115,10 +114,6 @@ init_constants(void)
            && (constants.getitem = PyUnicode_InternFromString("getitem")) != NULL
            && (constants.shape_of = PyUnicode_InternFromString("shape_of")) != NULL
            && (constants.matrix_transpose = PyUnicode_InternFromString("matrix_transpose")) != NULL
-           && (constants.last = PyUnicode_InternFromString("last")) != NULL
-           && (constants.reading = PyUnicode_InternFromString("reading")) != NULL
-           && (constants.returned = PyUnicode_InternFromString("returned")) != NULL
-           && (constants.left = PyUnicode_InternFromString("left")) != NULL
            && (constants.ndim = PyUnicode_InternFromString("ndim")) != NULL
            && (constants.zero = PyUnicode_InternFromString("0")) != NULL
            && (constants.zero_float = PyUnicode_InternFromString("0.0")) != NULL

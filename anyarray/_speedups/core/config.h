@@ -10,7 +10,7 @@
 An offset is that of a slot in the instances of a Python class; see `get_slot`. */
 typedef struct {
     PyTypeObject *array_type; /* NULL until `configure` was called */
-    Py_ssize_t native_offset, home_offset, second_offset, account_offset, view_offset, plain_offset;
+    Py_ssize_t native_offset, home_offset, second_offset, view_offset, plain_offset;
     PyTypeObject *home_type; /* `_registry.home.Home` */
     Py_ssize_t backend_offset, constants_offset, dtypes_offset, powers_offset, placed_offset;
     PyTypeObject *backend_type; /* `_registry.registry.Backend` */
@@ -33,7 +33,6 @@ typedef struct {
     PyObject *unadopted;         /* libraries that were not imported when last looked for, */
     PyObject *are_absent;        /* and whether they still are not: a function of them */
     PyObject *lendable;          /* the second copy of an Array whose memory may be lent */
-    PyObject *accounts;          /* `_choice.accounts.by_memory` */
     PyObject *read_only_view;    /* `_memory.views.READ_ONLY`, the record of a view that is not written */
     PyTypeObject *reordered_type; /* `_memory.views.Reordered`, and a function of that module */
     PyObject *keep_order;
@@ -56,7 +55,7 @@ extern Config config;
 /* Interned strings, and two integers. */
 typedef struct {
     PyObject *dtype_of, *dtype, *copy, *shortcut, *direct, *requires_grad, *written, *is_in_place, *getitem, *ndim;
-    PyObject *shape_of, *matrix_transpose, *last, *reading, *returned, *left;
+    PyObject *shape_of, *matrix_transpose;
     PyObject *zero, *zero_float, *square, *multiply, *axis, *keepdims;
     PyObject *one, *none;         /* the integers 1 and 0 */
     PyObject *dtype_and_device;   /* a tuple of these names */
