@@ -482,7 +482,7 @@ class _Weighing:
                 missed[self.here] = missed.get(self.here, 0.0) + max(0.0, took - self.seconds)
         elif self.decision.timed is None:  # what a call misses is not believed before it was timed
             for one in self.offers:
-                missed[one.name] = missed.get(one.name, 0.0) + self.seconds - one.working
+                missed[one.name] = missed.get(one.name, 0.0) + (self.seconds - one.working)
 
     def is_time_wanted(self, name: str) -> bool:
         """Whether the time of this call on a backend is to correct predictions.
