@@ -12,8 +12,7 @@ A move by (b) empties the account. That is the rent-or-buy (ski rental) rule: wh
 what staying has lost; docs/automatic-choice.md says what follows.
 
 A profile may be wrong. So a call is timed where it is before it moves, and the first calls on the other backend are
-timed, too (`learning`). What is predicted to be slow elsewhere is tried there once calls alike have lost twenty times
-what trying takes, should the prediction be ten times too long.
+timed, too (`learning`).
 """
 
 from __future__ import annotations
@@ -237,8 +236,6 @@ With the return of the result at most all of it.
 """
 TWICE: Final = 2.0
 """The factor by which an account must exceed the price before data moves away from NumPy."""
-TRYING: Final = 20.0
-"""The same for trying once what is predicted to be slow: it adds a twentieth at most."""
 
 
 class Offer(NamedTuple):
@@ -267,7 +264,7 @@ class Offer(NamedTuple):
         With a margin for error of what is paid in any case: the result may never go back.
         """
         paid = self.working + self.arriving + self.once
-        return self.multiple < TRYING and paid <= LEFT * here and paid + self.returning <= here
+        return paid <= LEFT * here and paid + self.returning <= here
 
     def pays(self, here: float, missed: float) -> bool:
         """Whether it does, or does together with what calls alike missed."""
@@ -416,9 +413,6 @@ class _Weighing:
                 decision.predicted[name] = working + self.offers[-1].price
             else:
                 decision.predicted[name] = working
-                is_unproven = learning.is_on() and not learning.is_known(name, self.call) and loaded(name) is not None
-                if is_unproven and gains(self.here, staying, name, working / learning.OFF, kind):
-                    self.offers.append(self.trial(self.offer(name, working)))
 
     def offer(self, name: str, working: float) -> Offer:
         """What moving to a backend takes."""
@@ -429,11 +423,6 @@ class _Weighing:
         returning = 0.0 if name == NUMPY else returning + known.backends[self.here].entering
         once = first(name, call, self.prediction, known) + importing(name, known)
         return Offer(name, working, arriving, returning, once, 1.0 if name == NUMPY else TWICE)
-
-    @staticmethod
-    def trial(offer: Offer) -> Offer:
-        """The offer of a backend on which the call was never timed, and is predicted to be slow."""
-        return offer._replace(working=offer.working / learning.OFF, once=offer.once + offer.working, multiple=TRYING)
 
     def choose(self) -> None:
         """Decide where the call runs, and add to the account."""
@@ -453,8 +442,7 @@ class _Weighing:
             best, decision.timed = None, self.prediction
             decision.reason = f"stays on {here}: timed there before it moves"
         elif best is None:
-            is_more_gained = any(one.multiple < TRYING for one in self.offers)
-            decision.reason = why_staying(here, decision.alone, is_more_gained=is_more_gained)
+            decision.reason = why_staying(here, decision.alone, is_more_gained=bool(self.offers))
         else:
             decision.reason = why_moving(here, pays_alone=best.pays_alone(staying))
             decision.home = registry.backend_of_name(best.name).free
@@ -551,7 +539,7 @@ def _place(arrays: Sequence[Any], sizes: Sequence[int], known: cost.Model, secon
 
     `seconds` are those of the call itself, by backend. NumPy is preferred by the margin for error.
     """
-    homes = list(dict.fromkeys([a._home for a in arrays]))
+    homes: list[Home] = list(dict.fromkeys([a._home for a in arrays]))
     if len(homes) == 1:
         return homes[0]
 

@@ -30,7 +30,7 @@ MOST: Final = 100.0
 LONG: Final = 1.0
 """Seconds from which on a call moves on the word of the profile: to time it first would take too long."""
 OFF: Final = 10.0
-"""The factor by which the profile may be wrong about what was never timed."""
+"""What is predicted to take a tenth of what a decision may win is timed: the profile may be so far off."""
 CHANGED: Final = 1.15
 """The factor from which a correction makes decisions anew."""
 

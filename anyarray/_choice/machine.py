@@ -217,12 +217,12 @@ def forget() -> None:
 
 
 def _clear() -> None:
-    for kept in (*_accounts.values(), *_at_home.values()):
-        kept.clear()
+    for accounts in _accounts.values():
+        accounts.clear()
     compiled.clear()
     unable.clear()
     chain_factors.clear()
-    prediction_of.cache_clear()
+    forget_decisions()
 
 
 def forget_decisions() -> None:
