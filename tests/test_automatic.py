@@ -617,6 +617,14 @@ def test_data_that_every_turn_starts_from_goes_home_with_the_call_that_pays(read
         assert float(read(here.call("tanh", x))[0]) == math.tanh(2)
 
 
+def test_each_array_that_goes_home_is_brought_once() -> None:
+    with world({**EVEN, "sin": 100.0, "tanh": 0.5}, {**EVEN, "tanh": 5.0}, latency=UNIT / 10) as here:
+        arrays = [here.call("sin", xp.ones(N)) for _ in range(3)]
+        before = here.machine.transfers
+        assert {here.call("tanh", x).device.library for x in arrays for _ in range(3)} == {"numpy"}
+        assert here.machine.transfers == before + len(arrays)
+
+
 @pytest.mark.parametrize(("host", "device", "place"), [(0.7, 1.0, "numpy"), (0.8, 1.0, "sim")])
 def test_a_quarter_is_gain_enough_to_go_home(host: float, device: float, place: str) -> None:
     with world({**EVEN, "sin": 100.0, "tanh": host}, {**EVEN, "tanh": device}, latency=1e-6) as here:

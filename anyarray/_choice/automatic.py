@@ -494,7 +494,8 @@ class _Weighing:
         decision, account, home = self.decision, self.account, self.decision.home
         offers = [one for one in self.offers if not decision.has_moved or one.name == home.backend.name]
         is_open = any(one.pays_alone(self.seconds) != decision.has_moved for one in offers)
-        if is_open or decision.timed is not None or (decision.has_moved and decision.bought):
+        is_copied = decision.has_moved and home is _NUMPY and decision.transferred > 0  # for later calls
+        if is_open or is_copied or decision.timed is not None or (decision.has_moved and decision.bought):
             account.backend = None
             return
         account.waits = () if decision.has_moved else tuple([self.wait(one) for one in offers])
