@@ -778,6 +778,15 @@ def test_an_explanation_predicts_the_call_itself_and_gives_the_price_apart() -> 
     assert sin.endswith("moving has not paid yet (to sim: 200 ms)")
 
 
+def test_an_explanation_tells_importing_from_compiling(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_imported: list[bool] = []
+    with world({**EVEN, "sin": 100.0}, EVEN, latency=1e-6), xp.explain() as why:
+        monkeypatch.setattr(automatic, "importing", lambda name, known: 0.0 if is_imported else 0.02)
+        monkeypatch.setattr(automatic, "has_dtypes", lambda *_: is_imported.append(True) or True)
+        assert xp.sin(xp.ones(N)).device.library == "sim"
+    assert [(one.bought, one.imported) for one in why.decisions] == [(0.02, 0.02)]
+
+
 def test_an_explanation_has_calls_that_raised() -> None:
     with world(EVEN, EVEN, latency=UNIT), xp.explain() as why, pytest.raises(ValueError, match="reshape"):
         xp.reshape(xp.ones(N), (N, N))

@@ -454,7 +454,8 @@ class _Weighing:
         decision.transferred, decision.bought = self.bringing, self.first
         if chosen is not None:
             decision.transferred, decision.bought = chosen.arriving, chosen.once
-            decision.imported = importing(name, self.known)
+            # It is imported by now.
+            decision.imported = chosen.once - first(name, self.call, self.prediction, self.known)
         self.add_up(best, name)
 
     def add_up(self, best: Offer | None, name: str) -> None:
