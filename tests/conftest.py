@@ -43,7 +43,7 @@ os.environ["ANYARRAY_PROFILE"] = "off"  # what is measured of this machine is no
 # Tests import JAX and TensorFlow before anyarray, and several processes share a GPU.
 os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
 os.environ.setdefault("TF_FORCE_GPU_ALLOW_GROWTH", "true")
-vars(machine)["PATIENCE"] = machine.early["left"] = 0.0  # the profile is read at the first large call
+vars(machine)["PATIENCE"] = machine.state.patience = 0.0  # the profile is read at the first large call
 NAMES: Final = pytest.StashKey[list[str]]()
 PEAKS: Final = pytest.StashKey[dict[str, int]]()
 """The most memory that each process took which runs tests."""

@@ -82,9 +82,9 @@ _speedups/numerics/sums.c | numpy | chains many_elements
 _calibration/fitting.py | numpy | automatic profile learning
     max(p.spread, LEAST_SPREAD)
     min(p.spread, LEAST_SPREAD)
-_choice/rule.py | numpy | automatic
-    price.seconds < found[1].seconds)
-    price.seconds > found[1].seconds)
+_choice/automatic.py | numpy | automatic
+    paid <= LEFT * here and paid
+    paid >= LEFT * here and paid
 _cli/results.py | numpy | command_line history
     self.names]
     self.names[:1]]

@@ -26,7 +26,7 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray._base.extension import speedups
-from anyarray._choice import automatic, choice, cost, machine, prices, rule, whole_functions
+from anyarray._choice import automatic, choice, cost, machine, whole_functions
 from anyarray._choice.law import Law
 from anyarray._cli import bench, info
 from anyarray._cli.console import console
@@ -110,8 +110,8 @@ def test_a_policy_takes_the_first_that_has_the_dtype() -> None:
         x = xp.asarray(1.0)
         with xp.backend("sim"):
             y = xp.ones(N, dtype=xp.float32)
-        assert prices.narrowed("roll", {}, ["sim", "numpy"], [x.dtype]).name == "numpy"
-        assert prices.narrowed("roll", {}, ["sim", "numpy"], [y.dtype]).name == "sim"
+        assert automatic.narrowed("roll", {}, ["sim", "numpy"], [x.dtype]).name == "numpy"
+        assert automatic.narrowed("roll", {}, ["sim", "numpy"], [y.dtype]).name == "sim"
 
 
 def test_a_policy_takes_devices() -> None:
@@ -179,14 +179,14 @@ def test_a_policy_takes_the_device_that_is_here_for_one_that_was_measured() -> N
         assert xp.sin(xp.ones(N)).device is xp.device("sim")
         assert doubled(xp.ones(N)).device is xp.device("sim")
     # Where the library was not imported yet when the block was opened.
-    assert prices.narrowed("sin", {}, ["sim:5"], [xp.float64]) is xp.device("sim")
+    assert automatic.narrowed("sin", {}, ["sim:5"], [xp.float64]) is xp.device("sim")
 
 
 def test_a_policy_that_turns_out_to_leave_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(prices, "usable_backend", lambda name: None)
+    monkeypatch.setattr(automatic, "usable_backend", lambda name: None)
     wanted = 'sin: none of the backends that the policy leaves can be used here: jax-gpu. Add one that can: "numpy"'
     with pytest.raises(xp.BackendError, match=f"^{re.escape(wanted)}$"):
-        prices.narrowed("sin", {}, ["jax-gpu"], [xp.float64])
+        automatic.narrowed("sin", {}, ["jax-gpu"], [xp.float64])
 
 
 def test_a_backend_that_is_unknown_here_is_left_out() -> None:
@@ -292,9 +292,7 @@ def test_what_is_not_looked_at_is_fastest_in_numpy(function: str, monkeypatch: p
                 prediction = machine.prediction_of(function, shapes, tuple([a.dtype for a in arrays]), None)
                 assert prediction.call is not None
                 in_numpy, elsewhere = prediction.seconds["numpy"], prediction.seconds["sim"]
-                is_numpys = not rule.gains(
-                    rule.Stay("numpy", in_numpy, 0.0), "sim", prediction.call.kind, elsewhere, 0.0
-                )
+                is_numpys = not automatic.gains("numpy", in_numpy, "sim", elsewhere, prediction.call.kind)
                 assert is_numpys or in_numpy < cost.LOOKED * cost.DECIDING, shapes
     assert skipped and seen
 

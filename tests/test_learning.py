@@ -6,31 +6,20 @@ in the profile, in either direction, on either side.
 
 from __future__ import annotations
 
-import json
-import os
 import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
 import pytest
 
 import anyarray as xp
 from anyarray import testing
-from anyarray._base import files
 from anyarray._base.extension import speedups
 from anyarray._call import slow_path
-from anyarray._choice import automatic, cost, learning, machine, prices, profile
+from anyarray._choice import automatic, cost, learning, machine
 from anyarray._choice.law import Law
 
-LAW: Final = [1e-6, 100.0, 1.0, 0.5, 1e6, 1.1]
-MEASURED: Final[dict[str, Any]] = {
-    "backends": {
-        "numpy": {"importing": 0, "compiling": 0, "entering": 0, "first": {}, "fused": None, "laws": {"sum": LAW}}
-    },
-    "routes": [],
-}
 N: Final = 1 << 14
 EACH: Final = 1e-7
 """Seconds of NumPy's for an element of arithmetic."""
@@ -93,28 +82,19 @@ class World:
 def world(model: cost.Model, monkeypatch: pytest.MonkeyPatch) -> Generator[World]:
     """A program's world, with a profile that may be wrong."""
     figures: Any = {"launch": LAUNCH, "speed": SPEED, "latency": LATENCY, "bandwidth": 1e10, "factors": DEVICE_FACTORS}
-    timed, part = slow_path._timed, slow_path._time_part
+    timed = slow_path._timed
     with testing.simulated(**figures) as simulated, monkeypatch.context() as patch:
         found = World(simulated)
-        is_part = False
 
         def on_the_clock(declaration: Any, prepared: Any, home: Any) -> tuple[Any, float]:
             result, seconds = timed(declaration, prepared, home)
             if home.backend.library == "numpy":
                 seconds = numpys(declaration.name, declaration.arrays_of(prepared)[0].size)
-                found.host += seconds * is_part  # of a whole call, `World.call` counts it
             return result, seconds
-
-        def of_a_part(*arguments: Any) -> None:
-            nonlocal is_part
-            is_part = True
-            part(*arguments)
-            is_part = False
 
         patch.setattr(learning, "clock", lambda: simulated.seconds)
         patch.setattr(learning, "is_on", lambda: True)
         patch.setattr(slow_path, "_timed", on_the_clock)
-        patch.setattr(slow_path, "_time_part", of_a_part)
         xp.device("sim")
         learning.forget()
         machine.use(model)
@@ -212,8 +192,8 @@ def unchained(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.usefixtures("unchained")
 def test_a_call_in_numpy_is_timed_once_another_library_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     with world(wrong(true_model(), "numpy", "transcendental", 0.002), monkeypatch) as here:
-        package = prices.package
-        monkeypatch.setattr(prices, "package", lambda name: package(name) if name == "numpy" else "imported_late")
+        package = automatic.package_of
+        monkeypatch.setattr(automatic, "package_of", lambda name: package(name) if name == "numpy" else "imported_late")
         x, larger = xp.ones(16 * N), xp.ones(32 * N)
         for _ in range(5):
             here.call("tanh", x)
@@ -224,15 +204,7 @@ def test_a_call_in_numpy_is_timed_once_another_library_is_imported(monkeypatch: 
         assert here.call("tanh", x).device.library == "sim"
 
 
-def test_a_long_call_is_timed_on_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    slow = wrong(true_model(), "numpy", "transcendental", 1000.0)  # 6.6 s predicted, 6.6 ms in truth
-    with world(slow, monkeypatch) as here:
-        assert here.call("tanh", xp.ones(N)).device.library in ("numpy", "sim")
-    assert here.calls[0][1] <= 2 * here.calls[0][2]
-    assert here.host > 0
-
-
-def test_a_call_that_is_not_worth_trying_on_a_part_is_timed_where_it_moved(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_call_is_timed_where_it_moved(monkeypatch: pytest.MonkeyPatch) -> None:
     model = wrong(true_model(), "sim", "transcendental", 0.1)
     costs = model.backends["sim"]._replace(first={"transcendental": 0.04})  # more than a quarter of the call
     with world(model._replace(backends={**model.backends, "sim": costs}), monkeypatch) as here:
@@ -242,6 +214,12 @@ def test_a_call_that_is_not_worth_trying_on_a_part_is_timed_where_it_moved(monke
         assert x.device.library == "sim"
         (ratios,) = learning._ratios["sim", "tanh", 8].values()
         assert min(ratios) == pytest.approx(10.0, rel=0.3)
+
+
+def test_a_long_call_moves_on_the_word_of_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = wrong(true_model(), "numpy", "transcendental", 1000.0)  # 6.6 s predicted
+    with world(slow, monkeypatch) as here:
+        assert here.call("tanh", xp.ones(N)).device.library == "sim"
 
 
 def test_a_call_that_is_timed_misses_nothing_yet(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,98 +244,10 @@ def test_a_repeated_decision_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert not decided
 
 
-def test_what_was_learned_is_kept_for_the_next_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "profile.json"
-    file.write_text("{}")
-    call = cost.call("tanh", [(N,)], [xp.float64])
-    assert call is not None
-    monkeypatch.setattr(learning, "is_on", lambda: True)
-    learning.load(file)
-    learning.note("numpy", call, 3.0, 1.0)
-    learning.save()
-    learning.load(file)
-    assert learning.factor("numpy", call) == 3.0
-    file.write_text('{"another": 1}')  # measured anew
-    learning.load(file)
-    assert learning.factor("numpy", call) == 1.0
-    learning.forget()
-
-
-ROW: Final = '["numpy", "tanh", 8, 3, 2.0]'
-BROKEN: Final = {
-    "": "JSONDecodeError: Expecting value: line 1 column 1 (char 0)",
-    "[]": "TypeError: list in place of an object",
-    "[" * 100_000: "RecursionError: ",
-    '{"ratios": []}': "KeyError: 'of'",
-    '{"of": OF, "ratios": 3}': "TypeError: ",
-    '{"of": OF, "ratios": [ROW, 3]}': "TypeError: ",
-    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 8, 3]]}': "ValueError: ",
-    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 8, 3, 1e999]]}': "ValueError: 1e999 is not a finite number",
-    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 8, NaN, 2]]}': "ValueError: NaN is not a finite number",
-    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 1' + "0" * 400 + ", 3, 2]]}": "ValueError: 1000",
-    '{"of": OF, "ratios": [ROW, ["numpy", "tanh", 8, ' + "9" * 5000 + ", 2]]}": "ValueError: 9999",
-}
-
-
-@pytest.mark.parametrize(("content", "fault"), BROKEN.items(), ids=BROKEN.values())
-def test_a_broken_file_of_what_was_learned_is_ignored_with_one_warning(
-    content: str, fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, learned = tmp_path / "profile.json", tmp_path / "profile-learned.json"
-    monkeypatch.setenv("ANYARRAY_PROFILE", str(file))
-    monkeypatch.setattr(learning, "is_on", lambda: True)
-    profile.save(MEASURED, ["numpy"], file)
-    learned.write_text(content.replace("OF", str(learning._digest(file))).replace("ROW", ROW))
-    machine.forget()
-    with pytest.warns(xp.ProfileWarning) as caught:
-        automatic.model()
-    assert machine.state.model is not None
-    xp.sin(xp.ones(100_000))  # a second warning would be an error here
-    [message] = [str(one.message) for one in caught]
-    assert message.startswith(f"profile: {learned} is broken ({fault}") and len(message) < 300 + len(str(learned))
-    assert message.endswith("), so what was learned is ignored. Remove that file")
-    assert not learning._ratios
-    machine.forget()
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="There are no pipes with names on Windows")
-def test_learned_times_are_read_from_regular_files_of_bounded_size_only(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file, learned = tmp_path / "profile.json", tmp_path / "profile-learned.json"
-    file.write_text("{}")
-    monkeypatch.setattr(learning, "is_on", lambda: True)
-    for make, reason in (
-        (lambda: os.mkfifo(learned), "Not a regular file"),
-        (lambda: learned.symlink_to("/dev/zero"), "Not a regular file"),
-        (learned.mkdir, "Is a directory"),
-        (lambda: learned.write_bytes(b" " * (files.LARGEST + 1)), "File too large"),
-    ):
-        make()
-        with pytest.raises(files.UnusableError, match=f"^{learned} cannot be read \\({reason}\\)$"):
-            learning.load(file)
-        learned.rmdir() if learned.is_dir() else learned.unlink()
-    learning.forget()
-
-
-def test_nothing_is_kept_of_a_program_that_ended_badly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    file = tmp_path / "profile.json"
-    file.write_text(json.dumps({}))
-    call = cost.call("tanh", [(N,)], [xp.float64])
-    assert call is not None
-    monkeypatch.setattr(learning, "is_on", lambda: True)
-    learning.load(file)
-    learning.note("numpy", call, 3.0, 1.0)
-    monkeypatch.setattr(learning.sys, "last_value", ValueError(), raising=False)
-    learning.save()
-    assert list(tmp_path.iterdir()) == [file]
-    learning.forget()
-
-
 def test_the_least_of_the_last_times_counts() -> None:
     call = cost.call("tanh", [(N,)], [xp.float64])
     assert call is not None
     for seconds, factor in ((5.0, 5.0), (2.0, 2.0), (3.0, 2.0), (4.0, 2.0), (4.0, 3.0)):
-        learning.note("numpy", call, seconds, 1.0)
+        learning.note("numpy", call, seconds)
         assert learning.factor("numpy", call) == factor
     learning.forget()

@@ -12,7 +12,7 @@ import pytest
 import anyarray as xp
 from anyarray import testing
 from anyarray._base.extension import speedups
-from anyarray._choice import cost, learning, machine, rule
+from anyarray._choice import automatic, cost, learning, machine
 from anyarray._choice.law import Law
 from anyarray._lazy import moves
 
@@ -38,7 +38,7 @@ def model_of(name: str, there: float = 1e-6, route: float = ROUTE) -> cost.Model
 
 @pytest.fixture
 def sim(monkeypatch: pytest.MonkeyPatch) -> Iterator[testing.Machine]:
-    monkeypatch.setattr(rule, "TWICE", 1e9)  # what calls have missed pays for no move
+    monkeypatch.setattr(automatic, "TWICE", 1e9)  # what calls have missed pays for no move
     with testing.simulated() as here:
         xp.device("sim")
         machine.use(model_of("sim"))

@@ -187,7 +187,7 @@ def loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     load = automatic._load_model
     monkeypatch.setattr(automatic, "_load_model", lambda: found.append("") or load())
-    monkeypatch.setitem(_machine.early, "left", 0.01)
+    monkeypatch.setattr(_machine.state, "patience", 0.01)
     monkeypatch.setattr(libraries, "LIBRARIES", {"numpy": libraries.LIBRARIES["numpy"]})
     return found
 

@@ -282,7 +282,7 @@ def replay(row: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, learns: bool
 
 
 @pytest.mark.usefixtures("accelerators")
-@pytest.mark.parametrize(("learns", "beside_least", "beside_cupy"), [(False, 1.1, 1.0), (True, 1.13, 1.01)])
+@pytest.mark.parametrize(("learns", "beside_least", "beside_cupy"), [(False, 1.1, 1.0), (True, 1.13, 1.02)])
 def test_the_rows_of_an_h100_lose_little_to_hindsight(
     learns: bool, beside_least: float, beside_cupy: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

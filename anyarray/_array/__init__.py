@@ -9,6 +9,6 @@ Imports from all folders below it: `_call` most of all.
     printing   repr and str
     protocols  NumPy's and DLPack's protocols, and those of JAX and TensorFlow
 
-An Array is a native array and its home; two more slots hold its second copy (`_memory.second_copies`) and its account
-(`_choice.accounts`). Only `_call.wrapping.wrap` and its variants make one.
+An Array is a native array and its home; another slot holds its second copy (`_memory.second_copies`). Only
+`_call.wrapping.wrap` and its variants make one.
 """

@@ -29,8 +29,7 @@ from anyarray._call.operators import decides
 from anyarray._call.placement import home_of_arrays, lent, native_on
 from anyarray._call.slow_path import stays_in_numpy
 from anyarray._call.wrapping import OPERANDS, SCALARS, cast, copied, expose, register_array_class, wrap, wrap_all
-from anyarray._choice import automatic, choice
-from anyarray._choice.accounts import Account
+from anyarray._choice import choice
 from anyarray._lazy.compiled import TOLD
 from anyarray._memory import alignment, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
@@ -130,13 +129,12 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
-    __slots__ = ("__weakref__", "_account", "_home", "_plain", "_second", "_value", "_view")
+    __slots__ = ("__weakref__", "_home", "_plain", "_second", "_value", "_view")
 
     _value: Native  # or the call that is recorded in its place; see _speedups/lazy/recorded.c
     _native: Native  # the same, computed if it is recorded
     _home: Home
     _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
-    _account: Account  # see _choice.accounts; unset until a decision is made
     _view: View | None  # see _memory.views; unset while nothing is recorded
     _plain: Any  # what compiled calls have found of the native array; see _speedups/entry/shortcuts.c
 
@@ -280,10 +278,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         return native.tolist() if isinstance(native, _NUMPYS) else self._host("tolist").tolist()
 
     def _host(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
-        host = transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
-        if self._home.backend.kind != "cpu":
-            automatic.note_host_read(self)
-        return host
+        return transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
 
     def _handed_out(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
         """The values for somebody outside, who sees no write to the Array.
@@ -535,8 +530,6 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         result._home = home
         if not (type(native) is _ndarray and native.flags.writeable) and home is self._home and _is_view(key, self):
             views.record(result, self, views.Indexed(key if type(native) is not _ndarray else _normalised(key, home)))
-        if chosen is not None and chosen is not home.backend and type(native) is not np.ndarray:
-            automatic.inherited(result, self)  # for a view in NumPy, `accounts` finds the account by its memory
         return result
 
     def __setitem__(self, key: Key, value: AnyArray | Scalar | Sequence[Any], /) -> None:
@@ -1090,7 +1083,7 @@ def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
     result._home = home
     if views.is_guarded(x):
         views.record(result, x, views.permuted(axes))
-    return result if home is _NUMPY else automatic.inherited(result, x)  # NumPy's account is found by the memory
+    return result
 
 
 def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:

@@ -16,7 +16,7 @@ from anyarray._base.extension import speedups
 from anyarray._call import body as _body
 from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
-from anyarray._choice import accounts, choice, machine
+from anyarray._choice import choice, machine
 from anyarray._memory import alignment, second_copies, views
 from anyarray._registry import home, registry
 from anyarray.backends import _shortcut
@@ -50,8 +50,8 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any], laz
         second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
         unadopted=registry.unadopted, are_absent=registry.are_absent,
-        lendable=second_copies.LENDABLE, accounts=accounts.by_memory,
-        read_only_view=views.READ_ONLY, keep_order=views.keep_order, skipped_files=callers.SKIPPED_FILES,
+        lendable=second_copies.LENDABLE, read_only_view=views.READ_ONLY,
+        keep_order=views.keep_order, skipped_files=callers.SKIPPED_FILES,
         threads=processor.threads(),
         large=machine.LARGE, few=_shortcut.FEW, small_nbytes=alignment.SMALL, modest_nbytes=alignment.MODEST, **lazy,
     )  # fmt: skip
@@ -102,7 +102,7 @@ def compiled_call(
         is_elementwise=declaration.batch == "elementwise",
         reduction=getattr(speedups, _REDUCTIONS.get(declaration.name, ""), 0),
         slow=slow,
-        kept_calls=machine.kept_calls(declaration.name),
+        kept_calls=machine.at_home(declaration.name),
         axis_at=-1 if declaration.axis_at is None else written.index(declaration.parameters[declaration.axis_at]),
     )
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from anyarray._call.wrapping import wrap_apart
-from anyarray._choice import accounts
 from anyarray._choice import choice as _choice
+from anyarray._choice import machine
 from anyarray._memory import ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import UNWATCHED, watch
@@ -41,7 +41,7 @@ def traced_home(arrays: Sequence[Array]) -> Home | None:
     traced = [
         a._home
         for a in arrays
-        if type(a._value) is not accounts.LAZY
+        if type(a._value) is not machine.LAZY
         and (a._home.is_traced(a._value) or transfer.has_derivative(a._value, a._home.backend))
     ]
     return max(traced, key=operator.attrgetter("depth")) if traced else None

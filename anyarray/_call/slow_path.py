@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,9 +14,8 @@ from anyarray._call.execution import call_on
 from anyarray._call.placement import keep_copy_on, native_on, traced_home
 from anyarray._call.refusal import of_no_arrays
 from anyarray._call.wrapping import NUMPY, SCALARS, arrays_among, body_globals, is_array, unshared
-from anyarray._choice import accounts, automatic, cost, learning, machine
+from anyarray._choice import automatic, cost, learning, machine
 from anyarray._choice import choice as _choice
-from anyarray._choice.accounts import Account
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 from anyarray._registry.registry import Backend
@@ -60,16 +57,13 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         kept = _kept_decision(declaration, taken)
         if kept is None:
             return _call_on_chosen_home(declaration, taken)
-        backend, account, misses = kept
+        backend, misses = kept
         try:
             result = _choice.call_on(backend, declaration.call, taken)
         except Exception as error:
             if not registry.is_out_of_memory(error):
                 raise
             return _call_on_chosen_home(declaration, taken)  # which hands it back if it fails again
-        if account is not None:
-            for one in (result,) if type(result) is ours else result:
-                accounts.set_account(one, account.inherited())
         return _decided(result) if misses else result
     result = declaration.call(taken)
     for one in ((result,) if type(result) is ours else result) if borrowed else ():
@@ -79,12 +73,12 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     return result
 
 
-def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, Account | None, bool] | None:
-    """Where a call runs that was decided about before, and its account.
+def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, bool] | None:
+    """Where a call runs that was decided about before.
 
-    The third value says whether it misses anything. None if the automatic choice must decide about the call.
+    The second value says whether it misses anything. None if the automatic choice must decide about the call.
     """
-    choice, calls = _choice.current(), machine.kept_calls(declaration.name)
+    choice = _choice.current()
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
         return None
     arrays, axis = arrays_among(values), None if declaration.axis_at is None else values[declaration.axis_at]
@@ -94,12 +88,8 @@ def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Bac
         if not arrays or any(a._home is not numpy for a in arrays):
             return None
         seconds = cost.usual(declaration.name, automatic.shapes_of(arrays))
-        if not machine.is_early(seconds):
-            return None
-        if is_converted:
-            automatic.keep_early(declaration.name, arrays, axis, seconds)
-        return numpy.backend, None, False
-    return automatic.kept_decision(calls, arrays, axis) if is_converted else None
+        return (numpy.backend, False) if machine.is_early(seconds) else None
+    return automatic.kept_decision(declaration.name, arrays, axis) if is_converted else None
 
 
 def stays_in_numpy(function: str, array: Array, other: Any) -> bool:
@@ -111,11 +101,7 @@ def stays_in_numpy(function: str, array: Array, other: Any) -> bool:
     if array.size < machine.limit_of(function).even:
         return True
     kept = _kept_decision(declarations[function], [array, other])
-    if kept is None or kept[0] is not array._home.backend:
-        return False
-    if kept[1] is not None:
-        accounts.set_account(array, kept[1].inherited())
-    return True
+    return kept is not None and kept[0] is array._home.backend
 
 
 def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -134,17 +120,11 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     traced = traced_home(arrays)
     axis = None if declaration.axis_at is None else prepared[declaration.axis_at]
     here = _choice.current()
-    decision = _choice.decision(
-        name,
-        arrays,
-        is_traced=traced is not None,
-        axis=axis,
-        time_part=functools.partial(_time_part, declaration, prepared, axis),
-    )
+    decision = _choice.decision(name, arrays, is_traced=traced is not None, axis=axis)
     if decision is None:
         return call_on(declaration, prepared, _choice.home_of_call(name, [a._home for a in arrays], traced))
     stopwatch = watching.started(decision, arrays, axis) if here.records else None
-    if decision.is_return:
+    if decision.has_moved and decision.home is NUMPY:
         for one in arrays:
             keep_copy_on(one, decision.home, name)
     must_wait = here.is_careful or bool(here.records)
@@ -155,7 +135,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
         elif decision.home is NUMPY and not decision.has_moved:
             result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
-            result = _decided(result) if automatic.misses(decision) else result
+            result = _decided(result) if decision.misses else result
         else:
             result = call_on(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
@@ -172,7 +152,6 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
             raise
         decision.timed = None
         result, results = attempt()
-    decision.credit(results)
     if stopwatch is not None:
         decision.seconds = stopwatch.seconds()
         if _is_to_run_later(results[-1]):  # then the chain is recorded in its place
@@ -186,7 +165,7 @@ def _decided(result: Any) -> Any:
 
     If the call is recorded, it is said there: the chain may yet run elsewhere as a whole.
     """
-    if is_array(result) and type(result._value) is accounts.LAZY:
+    if is_array(result) and type(result._value) is machine.LAZY:
         result._value.is_decided = True
     return result
 
@@ -194,7 +173,7 @@ def _decided(result: Any) -> Any:
 def _is_to_run_later(array: Array) -> bool:
     """Whether the call that gives an Array is recorded, to run with others."""
     is_numpys = array._home is body_globals["NUMPY"]
-    return is_numpys and type(array._value) is accounts.LAZY and not array._value.is_computed
+    return is_numpys and type(array._value) is machine.LAZY and not array._value.is_computed
 
 
 def _timed(declaration: Declaration, prepared: Sequence[Any], home: Home) -> tuple[Any, float]:
@@ -208,26 +187,3 @@ def _timed(declaration: Declaration, prepared: Sequence[Any], home: Home) -> tup
     if is_array(last):
         wait(last._native)
     return result, learning.clock() - started
-
-
-def _time_part(declaration: Declaration, prepared: Sequence[Any], axis: Any, decision: automatic.Decision) -> None:
-    """Time the part of a call that a decision asks for, and learn from it."""
-    part = decision.part
-    assert part is not None
-
-    def cut(value: Any) -> Any:
-        if isinstance(value, list):
-            return [cut(one) for one in value]
-        if not is_array(value):
-            return value
-        taken = tuple([slice(0, part.length)] * len(value._home.shape_of(value._native)))
-        return _choice.call_on(value._home.backend, operator.getitem, value, taken)
-
-    try:
-        less = [cut(value) for value in prepared]
-        home = registry.backend_of_name(part.backend).free
-        # The first call may compile, and finds its code out of the caches.
-        seconds = min(_timed(declaration, less, home)[1] for _ in range(2))
-    except Exception:  # noqa: BLE001 - an index of `take` may be beyond a part: then the profile must do
-        return
-    automatic.learn_part(declaration.name, arrays_among(less), decision, axis, seconds)

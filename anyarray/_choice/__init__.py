@@ -4,12 +4,10 @@ Imports from `_base`, `_registry` and `_memory`. It predicts and decides; it cal
 nothing: measuring is `_calibration`'s.
 
     choice           `backend(...)`, the default, and the one rule; begin here
-    automatic        the automatic choice: stay, or move the data
-    rule             whether a move is worth its price, as arithmetic
-    prices           seconds of transfers, imports and compilation
-    accounts         savings missed by staying, in seconds, which pay for a move
+    automatic        the automatic choice: stay, or move the data; the rule and its prices
     whole_functions  where a function under `jit` runs
-    machine          state of the process: the model, thresholds, caches of predictions
+    whole_chains     where a chain of recorded calls runs
+    machine          state of the process: the model, thresholds, accounts of calls alike
     cost             the model: predicted seconds of a call, from a profile
     law              the time of a call by its work, in five numbers
     learning         times of what ran, which correct the model

@@ -350,18 +350,10 @@ def home_of_call(function: str, homes: Iterable[Home], traced: Home | None = Non
     return automatic.meeting(homes)
 
 
-def decision(
-    function: str,
-    arrays: Sequence[Any],
-    *,
-    is_traced: bool,
-    axis: cost.Axis,
-    time_part: Callable[[Decision], None] | None = None,
-) -> Decision | None:
+def decision(function: str, arrays: Sequence[Any], *, is_traced: bool, axis: cost.Axis) -> Decision | None:
     """The decision about a call with these Arrays.
 
-    None if the backend is chosen, or there is no model to decide by. `time_part` times the part of the call that a
-    decision asks for.
+    None if the backend is chosen, or there is no model to decide by.
     """
     choice = current()
     if is_traced or not (choice.backend is None or isinstance(choice.backend, Automatic)):
@@ -376,9 +368,6 @@ def decision(
         found = automatic.settled(function, arrays, home, f"an input is placed on {home.backend}")
     else:
         found = automatic.decide(function, arrays, choice.candidates, axis=axis)
-        while found.part is not None and time_part is not None:
-            time_part(found)
-            found = automatic.decide(function, arrays, choice.candidates, axis=axis)
     _record(found, choice)
     return found
 

@@ -473,8 +473,8 @@ class Limits(NamedTuple):
     even: float
     """For the size of inputs of one shape; never less than `elements`. For the first input of a product."""
     recorded: float
-    """For the size of the result of a call that is recorded, of inputs without an account; never less than `even`. No
-    decision is needed where no backend gains."""
+    """For the size of the result of a call that is recorded; never less than `even`. No decision is needed where no
+    backend gains."""
 
 
 NEVER: Final = Limits(math.inf, math.inf, math.inf, math.inf)
@@ -583,8 +583,8 @@ class Model(NamedTuple):
 
         NumPy takes `factor` times as long as predicted.
 
-        A smaller call takes NumPy so little time that no backend gains enough (`rule.gains`). Larger ones are decided
-        about even if no backend is faster, as they keep the accounts of their inputs.
+        A smaller call takes NumPy so little time that no backend gains enough (`automatic.gains`). Larger ones are
+        decided about even if no backend is faster, as the profile may be wrong.
         """
         kind, laws = class_of.get(predicted_as(function), ""), self.backends[NUMPY].laws
         least = LOOKED * DECIDING / max(1.0, factor)

@@ -11,20 +11,26 @@ import math
 import os
 import sys
 import threading
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from anyarray._base import errors
+from anyarray._base import errors, extension
 from anyarray._base.dtypes import DType
-from anyarray._choice import accounts, cost, learning
-from anyarray._choice.accounts import CallAccounts, Seconds
+from anyarray._choice import cost, learning
 from anyarray._choice.cost import NUMPY
 from anyarray._registry import libraries, registry
 from anyarray._registry.home import Home
 from anyarray._registry.registry import Backend
 
 Shape = tuple[int, ...]
+
+
+PATIENCE: Final = 0.25
+"""Seconds of large calls, as `cost.usual` has them, until the profile is read, unless another library is imported.
+
+Until then no move can pay, as to import a library takes several times as long. To read the profile and to decide for
+the first time takes some 8 ms, which a short program is spared. A clock would not tell the same in every run.
+"""
 
 
 class _State:
@@ -38,8 +44,8 @@ class _State:
         self.is_shadowing_told = False
         """Whether it was logged that this package hides an installed one with compiled calls."""
         self.is_loading = False
-        self.imported: list[str] = []
-        """The backends of the model whose libraries were imported at the last decision."""
+        self.patience = PATIENCE
+        """What is left of it."""
         self.load_lock = threading.RLock()
         """Held while the profile is loaded."""
 
@@ -59,6 +65,8 @@ class Limit:
         """For each of two arrays: the square root of `product`."""
 
 
+LAZY: Final = getattr(extension.speedups, "Lazy", None)
+"""The class of what an Array has whose call is recorded, and which has no memory yet."""
 LARGE: Final = 10_000
 """Elements from which an array is large."""
 RECORDED: Final = 1 << 15
@@ -71,18 +79,6 @@ state: Final = _State()
 _limits: Final[dict[str, Limit]] = {}
 
 
-PATIENCE: Final = 0.25
-"""Seconds of large calls, as `cost.usual` has them, until the profile is read, unless another library is imported.
-
-Until then no move can pay, as to import a library takes several times as long. To read the profile and to decide for
-the first time takes some 8 ms, which a short program is spared. A clock would not tell the same in every run.
-"""
-
-
-early: Final = {"left": PATIENCE}
-"""What is left of it. `_speedups/entry/kept.c` takes from it, too, for calls alike; it asks not what is imported."""
-
-
 def is_early(seconds: float) -> bool:
     """Whether a call that usually takes so long need not be decided about yet.
 
@@ -90,8 +86,8 @@ def is_early(seconds: float) -> bool:
     """
     if state.is_known:
         return False
-    early["left"] -= seconds
-    return early["left"] > 0 and not any(
+    state.patience -= seconds
+    return state.patience > 0 and not any(
         row.package in sys.modules for row in libraries.LIBRARIES.values() if row.name != NUMPY
     )
 
@@ -109,7 +105,7 @@ def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
 
     If they are not due, each is set at the first large call of its function, when it is known how long that takes.
     """
-    state.is_known, state.model, state.imported = True, found, []
+    state.is_known, state.model = True, found
     _waiting.clear()
     if found is None:
         for limit in _limits.values():
@@ -118,26 +114,10 @@ def use(found: cost.Model | None, *, are_limits_due: bool = True) -> None:
         for function in _limits:
             set_limit(function)
     else:
-        _postpone_limits()
+        for function in _limits:
+            _waiting.add(function)
+            _unmeasured(function)
     _clear()
-
-
-def note_imports(names: list[str]) -> None:
-    """Note of which backends of the model the libraries are imported.
-
-    Calls in NumPy are timed once there is another one, so then all are decided about again.
-    """
-    if state.imported and state.imported != names and learning.is_on():
-        _postpone_limits()
-        forget_decisions()
-    state.imported = names
-
-
-def _postpone_limits() -> None:
-    """Set each threshold at the first large call of its function."""
-    for function in _limits:
-        _waiting.add(function)
-        _unmeasured(function)
 
 
 _waiting: Final[set[str]] = set()
@@ -159,9 +139,10 @@ def set_limit(function: str, *, factor: float = 1.0) -> None:
         _limits[function].set(state.model.limits(function, factor=factor))
 
 
-def is_limit_due(function: str) -> bool:
-    """Whether the thresholds of a function are not its own yet."""
-    return function in _waiting
+def measure_limit(function: str) -> None:
+    """Set the thresholds of a function, if that is due."""
+    if function in _waiting:
+        set_limit(function)
 
 
 def without(found: cost.Model, names: Sequence[str]) -> cost.Model:
@@ -227,7 +208,7 @@ def usable_backend(name: str) -> Backend | None:
 
 def forget() -> None:
     """Load the profile again at the next large call."""
-    state.is_known, state.model, state.is_hint_done, early["left"] = False, None, True, PATIENCE
+    state.is_known, state.model, state.is_hint_done, state.patience = False, None, True, PATIENCE
     _waiting.clear()
     learning.forget()
     for function in _limits:
@@ -236,47 +217,103 @@ def forget() -> None:
 
 
 def _clear() -> None:
-    _missed.clear()
+    for accounts in _accounts.values():
+        accounts.clear()
     compiled.clear()
     unable.clear()
     chain_factors.clear()
-    accounts.by_memory.clear()  # so views inherit none any more
     forget_decisions()
 
 
 def forget_decisions() -> None:
-    """Decide anew about all calls: the model, or what was learned, changed."""
+    """Decide anew about all calls, as what was learned changed."""
     prediction_of.cache_clear()
-    for kept in _kept_calls.values():
+    for kept in _at_home.values():
         kept.clear()
+    for accounts in _accounts.values():
+        for one in list(accounts.values()):
+            one.backend = None
 
 
-_kept_calls: Final[dict[str, dict[Any, KeptCall]]] = {}
+class Wait(NamedTuple):
+    """What an offer waits for that does not pay yet."""
+
+    name: str
+    gain: float
+    """Seconds that each call misses."""
+    needed: float
+    """The missed savings from which on it may pay."""
+    package: str = ""
+    """The package of its library if that is not imported: importing it changes the price."""
+
+    def is_reached(self, missed: Mapping[str, float]) -> bool:
+        """Whether a decision must be made."""
+        return self.package in sys.modules or missed.get(self.name, 0.0) >= self.needed
+
+
+class Account:
+    """Savings that calls alike have missed, and where they run."""
+
+    __slots__ = ("backend", "missed", "misses", "nbytes", "waits")
+
+    def __init__(self) -> None:
+        self.missed: dict[str, float] = {}
+        """Seconds, by backend."""
+        self.backend: Backend | None = None
+        """Where they run; None if that is to be decided."""
+        self.misses = False
+        """Whether they take less time elsewhere."""
+        self.nbytes = 0.0
+        """What a call takes on a backend to which it moves, if that is to be asked for room."""
+        self.waits: tuple[Wait, ...] = ()
+
+
+_accounts: Final[dict[str, dict[Any, Account]]] = {}
+_at_home: Final[dict[str, dict[Any, Home]]] = {}
 MOST_CALLS: Final = 4096
 
 
-def kept_calls(function: str) -> dict[Any, KeptCall]:
-    """A cache of where calls of a function run, by `automatic.key_of`.
+def accounts_of(function: str) -> dict[Any, Account]:
+    """The accounts of calls of a function, by `automatic.key_of`."""
+    return _accounts.setdefault(function, {})
 
-    One dict per function, which is cleared in place; `_speedups/entry/kept.c` reads it, too.
+
+def account(function: str, key: Any) -> Account:
+    """The account of calls of a function with this key."""
+    accounts = accounts_of(function)
+    if key not in accounts and len(accounts) >= MOST_CALLS:
+        accounts.clear()
+    return accounts.setdefault(key, Account())
+
+
+def at_home(function: str) -> dict[Any, Home]:
+    """Where calls of a function run that need nothing else, by their key.
+
+    One dict per function, which is cleared in place: `_speedups/entry/kept.c` reads it.
     """
-    return _kept_calls.setdefault(function, {})
+    return _at_home.setdefault(function, {})
 
 
-def keep_call(function: str, key: Any, call: KeptCall) -> None:
-    """Let calls of a function with this key run without a decision."""
-    calls = kept_calls(function)
+def keep_at_home(function: str, key: Any, home: Home) -> None:
+    """Let calls of a function with this key run where their inputs are."""
+    calls = at_home(function)
     if len(calls) >= MOST_CALLS:
         calls.clear()
-    calls[key] = call
+    calls[key] = home
 
 
-_missed: Final[OrderedDict[Any, Seconds]] = OrderedDict()
-"""Missed savings by function, shapes and dtypes: they pay for what is paid once, such as compilation."""
-MOST_MISSED: Final = 1024
 compiled: Final[set[Any]] = set()
 """The calls that ran on a backend before: (its name, `Prediction.key`)."""
 MOST_COMPILED: Final = 1 << 16
+
+
+def note_compiled(name: str, key: Any) -> None:
+    """Note that a call ran on a backend, which has compiled it."""
+    if len(compiled) > MOST_COMPILED:
+        compiled.clear()
+    compiled.add((name, key))
+
+
 chain_factors: Final[dict[Any, float]] = {}
 """What the predicted time of a chain is multiplied by on a backend: of its name and a `whole_chains.Workload`."""
 unable: Final[set[tuple[str, str]]] = set()
@@ -299,48 +336,6 @@ class Prediction(NamedTuple):
         return (self.call and self.known and self.known.seconds(name, self.call)) or 0.0
 
 
-class KeptCall(NamedTuple):
-    """A call that is to run on a backend without another decision."""
-
-    at_once: Home | None
-    """The home where it runs if nothing is to be asked or brought there."""
-    gains: tuple[tuple[str, float], ...]
-    """Seconds that it misses on each other backend; negative if it takes longer there."""
-    backend: Backend
-    here: str
-    """The backend of its inputs."""
-    waits: tuple[Threshold, ...]
-    """One for each backend that may pay later, if it stays."""
-    alike: Seconds
-    """Missed savings of calls with the same function, shapes and dtypes."""
-    nbytes: float
-    """What it takes on a backend to which it moves, if that is to be asked for room."""
-    early: tuple[Seconds, float] | None = None
-    """`early` and the usual seconds of the call that are taken from it, if the profile was not read yet."""
-
-
-class Threshold(NamedTuple):
-    """The missed savings from which on a move may pay, in seconds."""
-
-    name: str
-    lineage: float
-    """Those of the calls that led to the inputs."""
-    alike: float = 0.0
-    """Those of calls with the same function, shapes and dtypes."""
-    package: str = ""
-    """The package of its library if that is not imported: importing it changes the price."""
-    compiled: Any = None
-    """What is in `compiled` once another call has paid for compiling."""
-
-    def is_reached(self, its: CallAccounts) -> bool:
-        """Whether a decision must be made."""
-        return (
-            self.package in sys.modules
-            or self.compiled in compiled
-            or (its.missed(self.name) >= self.lineage and its.alike.get(self.name, 0.0) >= self.alike)
-        )
-
-
 @functools.lru_cache(maxsize=4096)
 def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType, ...], axis: cost.Axis) -> Prediction:
     known, found = state.model, cost.call(function, shapes, dtypes, axis=axis)
@@ -350,13 +345,3 @@ def prediction_of(function: str, shapes: tuple[Shape, ...], dtypes: tuple[DType,
     predicted = {name: known.seconds(name, found) for name in known.backends}
     seconds = {name: one * learning.factor(name, found) for name, one in predicted.items() if one is not None}
     return Prediction(found, seconds, key, known, dtypes)
-
-
-def missed_by(key: Any) -> Seconds:
-    """The missed savings of calls with this key."""
-    found = _missed.get(key)
-    if found is None:
-        found = _missed[key] = {}
-        if len(_missed) > MOST_MISSED:
-            _missed.popitem(last=False)
-    return found

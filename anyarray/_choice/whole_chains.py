@@ -16,11 +16,10 @@ import math
 from typing import Any, NamedTuple
 
 from anyarray._base.dtypes import DType
-from anyarray._choice import cost, learning, machine, prices
-from anyarray._choice.automatic import Decision, of_chain
+from anyarray._choice import automatic, cost, learning, machine
+from anyarray._choice.automatic import TWICE, Decision, Offer, cheapest, of_chain
 from anyarray._choice.cost import NUMPY
 from anyarray._choice.machine import Prediction, state
-from anyarray._choice.rule import Offer, Stay, cheapest
 from anyarray._registry import registry
 
 
@@ -46,23 +45,24 @@ def decide(work: Workload, candidates: tuple[str, ...] | None = None) -> Decisio
     decision = of_chain([name for name, _ in work.calls], work.elements, predictions)
     if known is None or NUMPY not in decision.alone or not _is_seen(predictions):
         return decision
-    stay, alike = Stay(NUMPY, decision.alone[NUMPY], 0.0), machine.missed_by(work)
+    here, missed = decision.alone[NUMPY], machine.account("", work).missed
     offers = [
-        _offer(work, name, working, predictions, known, alike.get(name, 0.0))
+        _offer(work, name, working, predictions, known)
         for name, working in decision.alone.items()
         if name != NUMPY
         and (candidates is None or name in candidates)
         and machine.chain_factors.get((name, work)) != math.inf
         and not any((name, function) in machine.unable for function, _ in work.calls)
     ]
-    found = cheapest(stay, offers, decision.predicted, lambda name: _has_room(name, work))
+    decision.predicted.update({one.name: one.working + one.price for one in offers})
+    found = next((one for one in cheapest(offers, here, missed) if _has_room(one.name, work)), None)
     if found is not None:
-        decision.home = registry.backend_of_name(found[0].name).free
+        decision.home = registry.backend_of_name(found.name).free
         decision.reason = f"moves from {NUMPY}: the calls together pay for it"
-        decision.transferred, decision.bought = found[0].arriving, found[0].once
+        decision.transferred, decision.bought = found.arriving, found.once
     for offer in offers:
-        if offer.once and not (found and found[0] is offer):
-            alike[offer.name] = alike.get(offer.name, 0.0) + max(0.0, stay.seconds - decision.alone[offer.name])
+        if offer.once and offer is not found and offer._replace(once=0.0).pays_alone(here):
+            missed[offer.name] = missed.get(offer.name, 0.0) + max(0.0, here - decision.alone[offer.name])
     return decision
 
 
@@ -72,22 +72,20 @@ def _is_seen(predictions: list[Prediction]) -> bool:
     return not learning.is_on() or all(call is not None and learning.is_known(NUMPY, call) for call in calls)
 
 
-def _offer(
-    work: Workload, name: str, working: float, predictions: list[Prediction], known: cost.Model, alike: float
-) -> Offer:
+def _offer(work: Workload, name: str, working: float, predictions: list[Prediction], known: cost.Model) -> Offer:
     factor = machine.chain_factors.get((name, work), 1.0)
     arriving = sum([known.bringing(NUMPY, name, nbytes) for nbytes in work.read]) + known.backends[name].entering
     returning = sum([known.bringing(name, NUMPY, nbytes) for nbytes in work.kept]) + known.backends[NUMPY].entering
-    first = {one.key: prices.first(name, one.call, one, known) for one in predictions if one.call is not None}
-    once = prices.importing(name, known) + sum(first.values())
+    first = {one.key: automatic.first(name, one.call, one, known) for one in predictions if one.call is not None}
+    once = automatic.importing(name, known) + sum(first.values())
     # What is needed comes back in any case, so the margin for error is for that, too.
-    return Offer(name, factor * working, factor * (arriving + returning), 0.0, once, 0.0, 0.0, alike)
+    return Offer(name, factor * working, factor * (arriving + returning), 0.0, once, TWICE)
 
 
 def _has_room(name: str, work: Workload) -> bool:
     needed = sum(work.read) + sum(work.kept)
-    has_room = prices.has_room(name, needed if needed >= prices.ASKED else 0.0)
-    return has_room and prices.has_dtypes(name, [dtype for _, dtype in work.calls])
+    has_room = automatic.has_room(name, needed if needed >= automatic.ASKED else 0.0)
+    return has_room and automatic.has_dtypes(name, [dtype for _, dtype in work.calls])
 
 
 def seconds_of(work: Workload, name: str) -> float:
@@ -99,7 +97,7 @@ def seconds_of(work: Workload, name: str) -> float:
     if known is None:
         return 0.0
     working = sum([one.seconds.get(name, 0.0) for one in predictions])
-    offer = _offer(work, name, working, predictions, known, 0.0)
+    offer = _offer(work, name, working, predictions, known)
     factor: float = machine.chain_factors.get((name, work), 1.0)
     return (offer.working + offer.arriving) / factor
 
@@ -118,7 +116,7 @@ def note(work: Workload, name: str, ratio: float) -> None:
     known: dict[Any, float] = machine.chain_factors
     if learning.is_on():
         before = known.get((name, work), ratio)
-        if len(known) >= machine.MOST_MISSED:
+        if len(known) >= machine.MOST_CALLS:
             known.clear()
         known[name, work] = before + (ratio - before) / 4
 

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from anyarray._base.dtypes import DType
-from anyarray._choice import cost, learning, prices
-from anyarray._choice.accounts import Seconds
-from anyarray._choice.automatic import LEFT_OUT, Decision, shapes_of, warn_of_memory, why_moving, why_staying
+from anyarray._choice import automatic, cost, learning
+from anyarray._choice.automatic import LEFT_OUT, TWICE, Decision, Offer, shapes_of, why_moving, why_staying
 from anyarray._choice.cost import NUMPY
 from anyarray._choice.machine import state
-from anyarray._choice.rule import TWICE, Offer
 from anyarray._registry import registry
 from anyarray._registry.home import Home
 
@@ -34,13 +32,13 @@ class WholeFunction:
     CHOOSING: Final = 3e-5
     """Seconds that a decision takes: if no backend can save more per call, no more decisions are made."""
 
-    def __init__(self, candidates: tuple[str, ...] | None = None, compiling: Seconds | None = None) -> None:
+    def __init__(self, candidates: tuple[str, ...] | None = None, compiling: dict[str, float] | None = None) -> None:
         self._candidates = candidates
-        self._compiling: Seconds = {} if compiling is None else compiling
+        self._compiling: dict[str, float] = {} if compiling is None else compiling
         """The minimum time of a call that compiled the function, for any arguments, by backend."""
         self.measured: dict[str, list[float]] = {}
         """Seconds of the calls on each backend, without those that compiled."""
-        self.missed: Seconds = {}
+        self.missed: dict[str, float] = {}
         self._unable: set[str] = set()
         """Backends on which it failed."""
         self._resting: tuple[str, cost.Model] | None = None
@@ -54,7 +52,7 @@ class WholeFunction:
         """Exclude a backend on which the function failed but not on `home`."""
         self._unable.add(there.backend.name)
         if registry.is_out_of_memory(failure):
-            warn_of_memory("jit", there.backend, home.backend)
+            automatic.warn_of_memory("jit", there.backend, home.backend)
 
     def seconds(self, name: str) -> float | None:
         """The minimum of the times on a backend; None without any."""
@@ -87,7 +85,7 @@ class WholeFunction:
         offers = {} if known is None else self._offers(name, arrays, dtypes, known)
         decision.predicted = {there: offer.working + offer.price for there, offer in offers.items()}
         if not self.may_run_on(here):
-            decision.home = prices.narrowed(function, decision.predicted, self._candidates or (), dtypes).free
+            decision.home = automatic.narrowed(function, decision.predicted, self._candidates or (), dtypes).free
             decision.reason = LEFT_OUT.format(name)
         elif known is None or name not in known.backends:
             decision.reason = f"stays on {name}, which is not measured"
@@ -113,15 +111,14 @@ class WholeFunction:
         found: dict[str, Offer] = {}
         for name in chain:
             if name != here and name not in self._unable and (not self._candidates or name in self._candidates):
-                arriving, once = prices.bringing(arrays, nbytes, name, known), 0.0
+                arriving, once = automatic.bringing(arrays, nbytes, name, known), 0.0
                 if name not in self.measured:  # the measured time includes the switch to another library
                     arriving += known.backends[name].entering
                     compiling = self._compiling.get(name, known.backends[name].compiling)
-                    once = compiling + prices.importing(name, known)
+                    once = compiling + automatic.importing(name, known)
                 was = self.seconds(name)
                 working = chain[name] * scale if was is None else was
-                returning, missed = known.bringing(name, here, max(nbytes)), self.missed.get(name, 0.0)
-                found[name] = Offer(name, working, arriving, returning, once, 0.0, missed, missed)
+                found[name] = Offer(name, working, arriving, known.bringing(name, here, max(nbytes)), once, TWICE)
         return found
 
     def _choose(self, decision: Decision, offers: dict[str, Offer], known: cost.Model, dtypes: Sequence[DType]) -> None:
@@ -137,16 +134,16 @@ class WholeFunction:
         for name, offer in offers.items():
             saving = missed = staying - offer.working
             if self.seconds(name) is None:
-                missed = self.missed[name] = offer.missed + saving
-            pays = saving >= offer.price or missed >= TWICE * offer.price
+                missed = self.missed[name] = self.missed.get(name, 0.0) + saving
+            pays = saving >= offer.price or missed >= offer.multiple * offer.price
             if saving > 0 and pays and offer.working < alone[best or here]:
                 best = name
         if not best:
             if staying - min(alone.values()) <= self.CHOOSING and self.is_settled(here):
                 self._resting = here, known
             return
-        offer, imported = offers[best], prices.importing(best, known)
-        if prices.has_dtypes(best, dtypes):  # imports it
+        offer, imported = offers[best], automatic.importing(best, known)
+        if automatic.has_dtypes(best, dtypes):  # imports it
             decision.home = registry.backend_of_name(best).free
             decision.transferred, decision.bought, decision.imported = offer.arriving, offer.once, imported
             decision.reason = why_moving(here, pays_alone=decision.predicted[best] <= staying)

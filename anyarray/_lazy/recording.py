@@ -26,7 +26,7 @@ from anyarray._base import dtypes
 from anyarray._base.extension import speedups
 from anyarray._call.declaration import declarations
 from anyarray._call.wrapping import is_array
-from anyarray._choice import accounts, choice, machine
+from anyarray._choice import choice, machine
 from anyarray._lazy.compiler import Graph, compiler_of
 from anyarray._memory import ownership, second_copies, views
 from anyarray._registry import registry
@@ -36,7 +36,7 @@ fewest = machine.RECORDED
 """Elements of a result below which a call runs at once, as on NumPy."""
 _lengths: Final[ContextVar[list[int] | None]] = ContextVar("anyarray lengths", default=None)
 """Inside `every_call` the numbers of calls in the graphs that have run."""
-Lazy: Final = accounts.LAZY
+Lazy: Final = machine.LAZY
 _SCALARS: Final = frozenset({bool, int, float, complex})
 
 _running = threading.RLock()

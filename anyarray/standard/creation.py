@@ -35,7 +35,7 @@ from anyarray._call.declaration import declare
 from anyarray._call.dispatch import dispatch
 from anyarray._call.placement import home_of_array, home_of_arrays, native_on
 from anyarray._call.wrapping import SCALARS, body_globals, copied, is_array, wrap, wrap_aligned, wrap_new, wrap_owned
-from anyarray._choice import automatic, choice
+from anyarray._choice import choice
 from anyarray._memory import alignment, devices, transfer
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import UNWATCHED, watch
@@ -191,7 +191,7 @@ def _here(x: Array, dtype: DTypeLike | None, copy: bool | None) -> Array:
     home = x._home
     if wanted is not None and wanted is not home.dtype(x._native):
         return _converted(x, wanted, copy)
-    return automatic.inherited(copied(x), x) if copy else x
+    return copied(x) if copy else x
 
 
 def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool | None) -> Array:
@@ -211,7 +211,7 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
         native = source._native  # a write copies first
     else:
         return _converted(wrap_owned(home.duplicate(source._native), home), wanted, copy)
-    found = automatic.inherited(_converted(wrap_new(native, home), wanted, copy), source)
+    found = _converted(wrap_new(native, home), wanted, copy)
     if not is_ours and home.backend is not source._home.backend:
         found._plain = False  # as `wrap_aligned` does
     return found

@@ -38,7 +38,6 @@ from anyarray._call.compiled import fast_path
 from anyarray._call.declaration import declare
 from anyarray._call.placement import home_of_array, native_on
 from anyarray._call.wrapping import SCALARS, cast, copied, wrap
-from anyarray._choice import automatic
 from anyarray._registry import registry
 from anyarray._registry.registry import Backend
 from anyarray.standard.creation import asarray
@@ -108,9 +107,9 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
     if home is x._home:
         if x.dtype is not wanted:
             return cast("astype", "x", x, wanted)
-        return automatic.inherited(copied(x), x) if copy else x
+        return copied(x) if copy else x
     native = native_on(x, home, "astype", explicit=device is not None)
-    here = automatic.inherited(wrap(native, home), x)
+    here = wrap(native, home)
     return here if here.dtype is wanted else cast("astype", "x", here, wanted)
 
 

@@ -104,7 +104,7 @@ static void
 deallocate_array(PyObject *array)
 {
     const Py_ssize_t slots[] = {config.native_offset, config.home_offset, config.second_offset,
-                                config.account_offset, config.view_offset, config.plain_offset};
+                                config.view_offset, config.plain_offset};
     PyTypeObject *type = Py_TYPE(array);
     PyObject_GC_UnTrack(array);
     if (get_slot(array, type->tp_weaklistoffset) != NULL) {

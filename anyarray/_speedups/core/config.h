@@ -29,7 +29,6 @@
     X(unadopted, PyDict_Type) /* libraries that were not imported when last looked for, */ \
     X(are_absent, PyBaseObject_Type) /* and whether they still are not: a function of them */ \
     X(lendable, PyBaseObject_Type) /* the second copy of an Array whose memory may be lent */ \
-    X(accounts, PyDict_Type) /* `_choice.accounts.by_memory` */ \
     X(read_only_view, PyBaseObject_Type) /* `_memory.views.READ_ONLY`, the record of a view that is not written */ \
     X(keep_order, PyBaseObject_Type) /* a function of `_memory.views` */ \
     X(skipped_files, PyTuple_Type) /* how the names of files begin that are none of the user's */ \
@@ -56,7 +55,6 @@
     X(array_type, native_offset, "_value") \
     X(array_type, home_offset, "_home") \
     X(array_type, second_offset, "_second") \
-    X(array_type, account_offset, "_account") \
     X(array_type, view_offset, "_view") \
     X(array_type, plain_offset, "_plain") \
     X(home_type, backend_offset, "backend") \
@@ -91,8 +89,8 @@ extern Config config;
 
 /* Interned strings, each with its own name. */
 #define STRINGS(X) \
-    X(astype) X(axis) X(copy) X(direct) X(dtype) X(dtype_of) X(getitem) X(is_in_place) X(keepdims) X(last) X(left) \
-    X(matrix_transpose) X(multiply) X(ndim) X(reading) X(requires_grad) X(returned) X(shape_of) X(shortcut) \
+    X(astype) X(axis) X(copy) X(direct) X(dtype) X(dtype_of) X(getitem) X(is_in_place) X(keepdims) \
+    X(matrix_transpose) X(multiply) X(ndim) X(requires_grad) X(shape_of) X(shortcut) \
     X(square) X(written)
 
 #define STRING_FIELD(name) PyObject *name;

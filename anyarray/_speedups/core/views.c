@@ -15,8 +15,7 @@ and errors. */
 PyObject *
 view_in_place(PyObject *array, PyObject *name, PyObject *argument)
 {
-    PyObject *account = get_slot(array, config.account_offset);
-    if ((account != NULL && account != Py_None) || !is_in_place(array)) {
+    if (!is_in_place(array)) {
         return NULL;
     }
     PyObject *home = Py_NewRef(home_of(array)), *native = Py_NewRef(native_of(array)), *result = NULL;

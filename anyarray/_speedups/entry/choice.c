@@ -96,14 +96,14 @@ limit_at(PyObject *limit, Py_ssize_t offset)
 }
 
 npy_intp
-recorded_below(PyObject *limit, int has_account)
+recorded_below(PyObject *limit)
 {
     PyObject *chosen = chosen_field(config.chosen_offset), *fuses = chosen_field(config.fuses_offset);
     if (chosen == NULL || fuses == NULL || fuses == Py_False) {
         return 0;
     }
     if (chosen == config.by_cost && fuses != Py_True) {
-        return limit_at(limit, has_account ? config.even_offset : config.recorded_offset);
+        return limit_at(limit, config.recorded_offset);
     }
     int is_numpy = fuses == Py_True && chosen == get_slot(config.numpy_home, config.backend_offset);
     return chosen == Py_None || chosen == config.by_cost || is_numpy ? NPY_MAX_INTP : 0;

@@ -22,8 +22,8 @@ int creates_in_numpy(void);
 npy_intp limit_at(PyObject *limit, Py_ssize_t offset);
 
 /* The elements of a result from which on a call of an elementwise function in NumPy is not recorded, to be run later: 0 if
-none is; under the automatic choice those from which on another backend may be faster, or an account is to be kept. */
-npy_intp recorded_below(PyObject *limit, int has_account);
+none is; under the automatic choice those from which on another backend may be faster. */
+npy_intp recorded_below(PyObject *limit);
 
 /* Whether decisions are recorded, as inside `explain()`. */
 int decisions_are_recorded(void);

@@ -273,8 +273,7 @@ convert(PyObject *array, PyObject *given, int must_copy, int may_copy)
         if (dtype == before && !must_copy) {
             result = Py_NewRef(array);
         }
-        else if ((dtype == before || may_copy) && get_slot(array, config.account_offset) == NULL
-                 && !PyDict_Size(config.accounts)
+        else if ((dtype == before || may_copy)
                  && !(PyArray_CheckExact(native) && PyArray_NBYTES((PyArrayObject *)native) >= config.modest_nbytes)) {
             Py_INCREF(native);
             PyObject *copy = copy_native(native, before, dtype);

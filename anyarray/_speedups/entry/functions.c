@@ -326,7 +326,7 @@ decide(Call *call, PyObject *const *values)
 PyObject *
 call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL, *kept = NULL;
+    PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL;
     int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0, is_undecided = 0;
     if (!bind_arguments(call, args, nargs, kwnames, values)) {
         return NULL;
@@ -349,7 +349,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         has_ndarrays |= is_ndarray;
     }
     if (!is_sure) {
-        if (has_ndarrays || (kept = kept_at_home(call, home, values, natives)) == NULL) {
+        if (has_ndarrays || !is_kept_at_home(call, home, values, natives)) {
             is_undecided = !has_ndarrays;
             goto done;
         }
@@ -390,7 +390,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
                      : !by_size || is_settled(call, values, natives)
-                           || (kept = kept_at_home(call, home, values, natives)) != NULL) {
+                           || is_kept_at_home(call, home, values, natives)) {
         int is_new = call->gives_new_memory || call->reduction || (call->is_elementwise && !call->is_read_only);
         for (int k = 0; k < call->array_count && !is_new; k++) { /* somebody may write to a view */
             if (is_array(values[call->arrays[k]])) {
@@ -402,11 +402,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     else {
         is_undecided = by_size && !has_ndarrays;
     }
-    if (kept != NULL && result != NULL && !inherit_account(call, kept, values, result)) {
-        Py_CLEAR(result);
-    }
 done:
-    Py_XDECREF(kept);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(natives[i]);
     }

@@ -26,7 +26,7 @@ is_reusable(PyObject *array)
     return array != NULL && Py_REFCNT(array) == 1 && is_array(array)
            && get_slot(array, config.array_type->tp_weaklistoffset) == NULL && home_of(array) == config.numpy_home
            && native_of(array) != NULL && get_slot(array, config.second_offset) == NULL
-           && get_slot(array, config.account_offset) == NULL && get_slot(array, config.view_offset) == NULL;
+           && get_slot(array, config.view_offset) == NULL;
 }
 
 /* Writes an element into the scalar of an Array to be given anew; 0 if it has no such scalar of its own. */

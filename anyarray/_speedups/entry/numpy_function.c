@@ -49,9 +49,9 @@ static PyObject *
 native_of_given(PyObject *array, Given *given)
 {
     PyObject *native = home_of(array) == config.numpy_home ? native_of(array) : NULL;
-    PyObject *account = get_slot(array, config.account_offset), *view = get_slot(array, config.view_offset);
+    PyObject *view = get_slot(array, config.view_offset);
     int is_read_only = view == config.read_only_view; /* what is a view of it will be, too */
-    if (native == NULL || (account != NULL && account != Py_None) || (view != NULL && view != Py_None && !is_read_only)) {
+    if (native == NULL || (view != NULL && view != Py_None && !is_read_only)) {
         return NULL;
     }
     given->count++;

@@ -11,7 +11,6 @@ which calls on other backends. */
 #include "choice.h"
 #include "dtypes.h"
 #include "exposure.h"
-#include "kept.h"
 #include "memory.h"
 #include "lazy.h"
 #include "scalars.h"
@@ -435,7 +434,7 @@ recorded_of(Call *call, PyObject *const *values)
     for (int i = 0; i < count && !is_worth; i++) {
         is_worth = is_worth_recording(values[i]);
     }
-    npy_intp below = is_worth ? recorded_below(call->limit, has_account(values, count)) : 0;
+    npy_intp below = is_worth ? recorded_below(call->limit) : 0;
     if (below == 0) {
         return NULL;
     }
@@ -688,7 +687,7 @@ record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
         }
     }
     Py_INCREF(operand);
-    npy_intp below = recorded_below(call->limit, has_account(args, 1));
+    npy_intp below = recorded_below(call->limit);
     PyObject *result = reduction_of(call, operand, axis, keeps, below);
     Py_DECREF(operand);
     return result == NULL ? run_at_once() : wrap(result, config.numpy_home);
@@ -697,7 +696,7 @@ record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
 PyObject *
 record_cast(Call *call, PyObject *array, PyArray_Descr *dtype)
 {
-    npy_intp below = is_worth_recording(array) ? recorded_below(call->limit, has_account(&array, 1)) : 0;
+    npy_intp below = is_worth_recording(array) ? recorded_below(call->limit) : 0;
     PyObject *operand = below ? operand_of(array) : NULL, *result = NULL;
     int to = dtype->type_num, from = operand == NULL ? to : typenum_of_operand(operand);
     if (from != to && is_cast_known(from, to)) {
