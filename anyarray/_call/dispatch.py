@@ -16,7 +16,7 @@ import math
 import operator
 from collections.abc import Callable, Sequence
 from types import FunctionType
-from typing import Any, Final, NamedTuple, TypeVar, overload
+from typing import Any, Final, TypeVar, overload
 
 import numpy as np
 
@@ -90,14 +90,8 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
     def decorated(function: F) -> F:
         declaration = Declaration(function, words)
         declaration.register(declaration.operands())
-        for one in _pending_operators.pop(declaration.name, []):
-            its = declaration.operator(one.method, is_reflected=one.is_reflected)
-            its.orders_complex = one.orders_complex
-            name = one.method.__name__
-            setattr(body_globals["Array"], name, _with_body(one.method, its, one.slow))
-            update = getattr(body_globals["Array"], f"__i{name.strip('_')}__", None)
-            if update is not None and len(its.parameters) == 2:
-                setattr(body_globals["Array"], update.__name__, compiled.compiled_call(update, its, is_inplace=True))
+        for give_body in _pending_operators.pop(declaration.name, []):
+            give_body(declaration)
         declaration.mirror = functools.partial(_mirror, declaration)
         declaration.of_ndarrays = functools.partial(_of_ndarrays, declaration)
         return _with_body(function, declaration, call)
@@ -184,17 +178,8 @@ def _of_ndarrays(declaration: Declaration, *values: Any) -> Any:
     return declaration.of_ndarrays(*values)
 
 
-class Operator(NamedTuple):
-    """A method of Array that implements an operator by a function."""
-
-    method: Callable[..., Any]
-    is_reflected: bool
-    slow: Callable[..., Any]
-    orders_complex: bool
-
-
-_pending_operators: Final[dict[str, list[Operator]]] = {}
-"""Operators whose function is not declared yet, by its name. They get its declaration when it comes."""
+_pending_operators: Final[dict[str, list[Callable[[Declaration], None]]]] = {}
+"""What gives operators their bodies, by the name of a function that is not declared yet."""
 
 
 def operator_of(name: str, *, reflected: bool = False, in_order: Callable[..., Any] | None = None) -> Callable[[F], F]:
@@ -207,10 +192,28 @@ def operator_of(name: str, *, reflected: bool = False, in_order: Callable[..., A
     slow = in_order or SLOW_PATHS.get(name, operate)
 
     def decorated(method: F) -> F:
-        _pending_operators.setdefault(name, []).append(Operator(method, reflected, slow, in_order is not None))
+        give_body = functools.partial(_give_body, method, reflected, slow, in_order is not None)
+        _pending_operators.setdefault(name, []).append(give_body)
         return method
 
     return decorated
+
+
+def _give_body(
+    method: Callable[..., Any],
+    is_reflected: bool,
+    slow: Callable[..., Any],
+    orders_complex: bool,
+    declaration: Declaration,
+) -> None:
+    """Give an operator, and the one in place, the body of a function."""
+    its = declaration.operator(method, is_reflected=is_reflected)
+    its.orders_complex = orders_complex
+    array, name = body_globals["Array"], method.__name__
+    setattr(array, name, _with_body(method, its, slow))
+    update = getattr(array, f"__i{name.strip('_')}__", None)
+    if update is not None and len(its.parameters) == 2:
+        setattr(array, update.__name__, compiled.compiled_call(update, its, is_inplace=True))
 
 
 def _with_body(function: F, declaration: Declaration, slow: Callable[..., Any]) -> F:

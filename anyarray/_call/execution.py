@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -57,21 +57,21 @@ def call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> An
     """The result of a call on `home`, to which the arrays are transferred."""
     if declaration.is_comparison:
         prepared = _comparable(prepared)
-    agreed = _scalar_dtype(declaration, prepared)
+    agreed, is_cast = _scalar_dtype(declaration, prepared)
     positional: list[Any] = []
     keyword: dict[str, Any] = {}
     for p, value in zip(declaration.parameters, prepared, strict=True):
         native = value
         if is_array(value):
             native = native_on(value, home, declaration.name)
-            if agreed is not None and agreed.is_cast and not p.is_condition:
-                native = home.astype(native, native_dtype(home, agreed.name))
+            if is_cast and not p.is_condition:
+                native = home.astype(native, native_dtype(home, agreed))
         elif p.role is SEQUENCE:
             native = [native_on(a, home, declaration.name) for a in value]
         elif p.role is DTYPE and value is not None:
             native = native_dtype(home, value)
         elif p.role is WEAK and value is not None:
-            native = home.constant(value, agreed.name, declaration.name)  # type: ignore[union-attr]  # there is a scalar: this one
+            native = home.constant(value, agreed, declaration.name)
         if p.is_variadic:
             positional += native
         elif p.is_keyword:
@@ -108,18 +108,11 @@ def _comparable(operands: Sequence[Any]) -> list[Any]:
     ]
 
 
-class _ScalarDtype(NamedTuple):
-    """The dtype of a call's scalars; whether its arrays are cast to it."""
-
-    name: str
-    is_cast: bool
-
-
-def _scalar_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _ScalarDtype | None:
+def _scalar_dtype(declaration: Declaration, prepared: Sequence[Any]) -> tuple[str, bool]:
     """The dtype that weak Python scalars take from the arrays of the call.
 
-    None if the call has no scalars. A condition does not count as an array. Without any, as in
-    `where(condition, 1, 2.5)`, it is a default dtype.
+    The second value says whether the arrays are cast to it. The dtype is "" if the call has no scalars. A condition
+    does not count as an array. Without any, as in `where(condition, 1, 2.5)`, it is a default dtype.
     """
     scalars: list[Any] = []
     beside: list[str] = []
@@ -130,13 +123,13 @@ def _scalar_dtype(declaration: Declaration, prepared: Sequence[Any]) -> _ScalarD
         elif p.role is WEAK and v is not None:
             scalars.append(v)
     if not scalars:
-        return None
+        return "", False
     if not beside:
-        return _ScalarDtype(_dtypes.common_default(map(type, scalars)).name, is_cast=False)
+        return _dtypes.common_default(map(type, scalars)).name, False
     array = _dtypes.result_name(*beside)
     dtype = _dtypes.KNOWN[array]
     if dtype.kind in "iu" and any(type(one) is int and not _dtypes.holds(dtype, one) for one in scalars):
         # A scalar that the integer dtype cannot hold may be exact enough as the float that the function computes in.
         array = _dtypes.PROMOTIONS[declaration.promotion](array)
     name = _dtypes.with_scalars(array, map(type, scalars))
-    return _ScalarDtype(name, is_cast=array != dtype.name or _dtypes.promoted(name, array) != name)
+    return name, array != dtype.name or _dtypes.promoted(name, array) != name
