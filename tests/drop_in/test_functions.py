@@ -696,8 +696,51 @@ def test_a_dtype_that_none_has_is_refused_by_our_error() -> None:
     np: Any = anyarray.numpy
     with pytest.raises(TypeError, match=r"^dtype: must be one of .* not 'flot64'$"):
         np.zeros(3, dtype="flot64")
-    with pytest.raises(TypeError, match=r"^asarray: obj must hold numbers or booleans, not dict of object"):
-        np.array({})
+
+
+OBJECTS: Final = {"a function": len, "functions": [len, None], "None": None, "a dict": {}, "nested": [[len], [1]],
+    "a large integer": 2**70, "large integers": [2**70, 1]}  # fmt: skip
+OF_OBJECTS: Final = """
+array asarray atleast_1d atleast_2d atleast_3d copy ndim ravel shape size squeeze transpose
+stack([x,x]) append(x,x) tile(x,2) repeat(x,2) reshape(x,(-1,1)) broadcast_to(x,(2,2)) expand_dims(x,0) array_equal(x,x)
+where([True,False],x,x)
+""".split()
+
+
+def test_functions_of_shape_take_any_object(backend: xp.Backend) -> None:
+    def outcome(np: Any, call: str, x: Any) -> Any:
+        try:
+            found = eval(f"np.{call}" if "(" in call else f"np.{call}(x)", {"np": np, "x": x})
+        except Exception as error:  # noqa: BLE001 - NumPy's are compared
+            return next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        return numpy.shape(found), repr(numpy.asarray(found).tolist())
+
+    differing = [
+        (call, what)
+        for call in OF_OBJECTS
+        for what, x in OBJECTS.items()
+        if outcome(anyarray.numpy, call, x) != outcome(numpy, call, x)
+    ]
+    assert differing == []
+
+
+OF_MASKED: Final = """
+A+v v-A A*v A/v v<A A==v np.dot(A,v) np.dot(v,A) np.add(A,v) np.divide(A,v) np.where(v>1,v,A) np.mean(v)
+np.concatenate([A,v[None]]) np.sqrt(v) np.log(v-1) np.asarray(v) np.asanyarray(v) np.cumsum(v)
+np.clip(v,1,2) np.outer(v,v) np.ma.masked_where(A>1,A) numpy.dot(A,v) numpy.add(A,v)
+A.__setitem__((slice(None),0),np.ma.masked)
+""".split()
+
+
+def test_masked_arrays_decide_what_functions_and_operators_give(backend: xp.Backend) -> None:
+    def outcome(np: Any, call: str) -> Any:
+        v = numpy.ma.masked_array([1.0, 2.0], [False, True])
+        found = eval(call, {"np": np, "numpy": numpy, "v": v, "A": np.array([[1.0, 2.0], [3.0, 4.0]])})
+        is_masked = isinstance(found, numpy.ma.MaskedArray)
+        return is_masked, numpy.ma.getmaskarray(found).tolist(), repr(numpy.ma.filled(found, -1).tolist())
+
+    with numpy.errstate(all="ignore"):
+        assert [one for one in OF_MASKED if outcome(anyarray.numpy, one) != outcome(numpy, one)] == []
 
 
 ITERATIONS: Final = {
