@@ -90,8 +90,9 @@ class _ClassOfArrays(type):
     """The metaclass of Array.
 
     It makes `Array(...)` raise, as an `__init__` that raises would cost 40 ns for each Array made. A class that a user
-    derives from Array is one of NumPy's ndarrays: a program for NumPy gives it `__array_finalize__` and the like. They
-    count as instances, as do arrays of text, dates and objects: to such a program `np.ndarray` is the class of all.
+    derives from Array is one of NumPy's ndarrays: a program for NumPy gives it `__array_finalize__` and the like. All
+    ndarrays count as instances: to such a program `np.ndarray` is the class of all arrays, those that other packages
+    make included. What has to know an Array from an ndarray asks `type(x) is Array`.
     """
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
@@ -101,11 +102,10 @@ class _ClassOfArrays(type):
         return types.new_class(name, theirs, kwargs, lambda made: made.update(namespace))
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        is_own = isinstance(instance, np.ndarray) and dtypes.is_numpys_own(instance)
-        return is_own or super().__instancecheck__(instance)
+        return isinstance(instance, np.ndarray) or super().__instancecheck__(instance)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return super().__subclasscheck__(subclass) or issubclass(subclass, dtypes.DerivedArray)
+        return super().__subclasscheck__(subclass) or issubclass(subclass, np.ndarray)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")

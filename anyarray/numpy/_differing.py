@@ -332,7 +332,7 @@ def linspace(
             result = xp.linspace(start, stop, num, endpoint=bool(endpoint), dtype=dtype)
         else:
             result = xp.astype(xp.floor(xp.linspace(start, stop, num, endpoint=bool(endpoint))), dtype)
-        step = (stop - start) / parts if isinstance(parts, Array) or parts > 0 else math.nan
+        step = (stop - start) / parts if type(parts) is Array or parts > 0 else math.nan
     else:
         first, last = as_array(start) * 1.0, as_array(stop) * 1.0
         step = (last - first) / parts if parts > 0 else xp.full_like(last - first, math.nan)

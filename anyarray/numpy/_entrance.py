@@ -286,7 +286,7 @@ def _has_decider(value: Any) -> bool:
 
 
 def _is_numpys(converted: Any) -> bool:
-    return isinstance(converted, np.ndarray)
+    return isinstance(converted, np.ndarray) and dtypes.is_numpys_own(converted)
 
 
 def _bound(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:

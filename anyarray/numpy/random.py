@@ -105,7 +105,7 @@ def drawing(theirs: Callable[..., Any]) -> Callable[..., Any]:
         given = {key: values_of(value) for key, value in kwargs.items()}
         if out is None:
             return brought(theirs(*map(values_of, args), **given))
-        if not isinstance(out, Array):
+        if type(out) is not Array:
             raise errors.ArgumentTypeError(f"{name}: out must be an Array, not {type(out).__name__}")
         given["out"] = values = _numpy.array(out)
         theirs(*map(values_of, args), **given)
