@@ -1,7 +1,7 @@
 """`run`: run a program in which `import numpy` means `anyarray.numpy`.
 
-A finder of modules gives those of the program an `__import__` of their own. No file is changed, and no other module: what
-a library imports stays NumPy.
+A finder of modules gives those of the program an `__import__` of their own. It changes no file and no other module: a
+library that the program imports keeps NumPy.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "run",
         help="run a NumPy program unchanged, with NumPy replaced by anyarray.numpy",
-        description="Run a NumPy program unchanged: `import numpy` gives anyarray.numpy in the script, in the modules of "
-        "its folder, and in those that --modules names. All other modules keep NumPy.",
+        description="Run a NumPy program unchanged: `import numpy` gives anyarray.numpy in the script, in the modules "
+        "beside it, and in those that --modules names. All other modules keep NumPy. Arrays print as in NumPy.",
     )
     parser.add_argument("--backend", metavar="NAME", help="where it runs, such as jax; else as ANYARRAY_BACKEND says")
     parser.add_argument(

@@ -507,11 +507,15 @@ def test_text_is_numpys() -> None:
     assert np.select([np.array([True, False, False])], ["x"], default="y").tolist() == ["x", "y", "y"]
 
 
-def test_what_numpy_alone_has_is_an_ndarray_to_a_program() -> None:
+def test_an_ndarray_of_numpys_is_one_to_a_program() -> None:
     np: Any = anyarray.numpy
     for one in (np.array(["a"]), np.array([None]), np.ma.ones(2), np.zeros(1, dtype="datetime64[D]")):
         assert isinstance(one, np.ndarray)
-    assert not isinstance(numpy.ones(1), np.ndarray)
+    assert isinstance(numpy.ones(1), np.ndarray)
+    assert issubclass(numpy.ndarray, np.ndarray)
+    assert type(numpy.ones(1)) is not np.ndarray
+    assert isinstance(np.ones(1), np.ndarray)
+    assert not isinstance([1.0], np.ndarray)
     assert not isinstance(numpy.str_("a"), np.ndarray)
 
 
@@ -722,6 +726,22 @@ def test_functions_of_shape_take_any_object(backend: xp.Backend) -> None:
         if outcome(anyarray.numpy, call, x) != outcome(numpy, call, x)
     ]
     assert differing == []
+
+
+WRITES_OF_NDARRAYS: Final = {
+    "np.copyto(x, n, where=[True, False])": [5, 2],
+    "np.copyto(x, n)": [5, 6],
+    "np.putmask(x, n > 5, 9.0)": [1, 9],
+    "np.place(x, n > 5, n)": [1, 5],
+    "np.put(x, n[:1].astype(int) - 5, n)": [5, 2],
+}
+
+
+def test_functions_that_write_take_ndarrays(backend: xp.Backend) -> None:
+    for call, expected in WRITES_OF_NDARRAYS.items():
+        x = anyarray.numpy.array([1.0, 2.0])
+        eval(call, {"np": anyarray.numpy, "x": x, "n": numpy.array([5.0, 6.0])})
+        assert x.tolist() == expected, call
 
 
 OF_MASKED: Final = """
