@@ -8,6 +8,7 @@ a native array that the user passed in.
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 import sys
 import types
@@ -102,10 +103,10 @@ class _ClassOfArrays(type):
         return types.new_class(name, theirs, kwargs, lambda made: made.update(namespace))
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, np.ndarray) or super().__instancecheck__(instance)
+        return (cls is Array and isinstance(instance, np.ndarray)) or super().__instancecheck__(instance)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return super().__subclasscheck__(subclass) or issubclass(subclass, np.ndarray)
+        return (cls is Array and issubclass(subclass, np.ndarray)) or super().__subclasscheck__(subclass)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
@@ -136,6 +137,17 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     __class_getitem__: Any = classmethod(types.GenericAlias)  # for annotations: np.ndarray[Any, np.dtype[np.float64]]
     __array_priority__ = 1000  # above ndarray's 0, for code that still reads it
+
+    @property  # type: ignore[misc]  # is never set
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """What `isinstance` sees beside the type.
+
+        An Array without axes counts as one of `numbers`, as NumPy's scalars do.
+        """
+        try:
+            return Array if self.ndim else _NUMBERS.get(self.dtype.kind, Array)
+        except Exception:  # noqa: BLE001 - of stand-ins of frameworks, and of lengths that a trace does not know
+            return Array
 
     @property
     def dtype(self) -> DType:
@@ -980,6 +992,18 @@ def _first_of(shape: tuple[int, ...]) -> str:
     return f"x[{', '.join(['0'] * len(shape))}]"
 
 
+def _registered(kind: Any) -> Any:
+    """A class by which an Array without axes counts as a number of `kind`."""
+    return kind.register(type.__new__(_ClassOfArrays, "Array", (Array,), {"__slots__": (), "__module__": "anyarray"}))
+
+
+_NUMBERS: Final = {
+    "i": _registered(numbers.Integral),
+    "f": _registered(numbers.Real),
+    "c": _registered(numbers.Complex),
+}
+_NUMBERS["u"] = _NUMBERS["i"]
+"""The class that `x.__class__` gives, by the kind of the dtype; bool is no number to NumPy."""
 _new: Final = dispatch.register_array_class(Array)
 _current: Final = choice.current
 _slot: Any = vars(Array)["_value"]

@@ -16,6 +16,8 @@ import math
 import operator
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
@@ -676,8 +678,10 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
             taken = [*taken]
             taken[at] = _array_of_sequence(declaration.name, value)
             continue
-        if isinstance(value, np.ndarray) and decides(value) and kind.__array_ufunc__ is np.ndarray.__array_ufunc__:
-            # Of NumPy's matrices and masked arrays, and of classes that define operators alone.
+        is_derived = isinstance(value, np.ndarray) and decides(value)
+        if isinstance(value, (Decimal, Fraction)) or (
+            is_derived and kind.__array_ufunc__ is np.ndarray.__array_ufunc__
+        ):  # NumPy makes objects of the former; the latter are matrices, masked arrays and the like
             return _PYTHONS[declaration.name](*[np.asarray(one) if type(one) is ours else one for one in values])
         if decides(value) and hasattr(kind, "__array_ufunc__"):
             is_asked = kind.__array_ufunc__ is not None

@@ -5,6 +5,11 @@ The same expression in both gives the same, on every backend.
 
 from __future__ import annotations
 
+import copy
+import numbers
+import pickle
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 import numpy
@@ -726,6 +731,45 @@ def test_functions_of_shape_take_any_object(backend: xp.Backend) -> None:
         if outcome(anyarray.numpy, call, x) != outcome(numpy, call, x)
     ]
     assert differing == []
+
+
+KINDS_OF_NUMBERS: Final = (numbers.Number, numbers.Complex, numbers.Real, numbers.Integral)
+
+
+def test_an_element_is_the_number_that_numpys_is_and_an_array_is_none(backend: xp.Backend) -> None:
+    for values in ([1, 2], [1.5, 2.5], [1j, 2j], [True, False]):
+        x, n = anyarray.numpy.array(values), numpy.array(values)
+        for kind in KINDS_OF_NUMBERS:
+            assert isinstance(x[0], kind) is isinstance(n[0], kind)
+            assert isinstance(x.sum(), kind) is isinstance(n.sum(), kind)
+            assert not isinstance(x, kind)
+            assert not isinstance(n, kind)
+        assert (type(x[0]), isinstance(x[0], xp.Array)) == (xp.Array, True)
+        assert type(copy.deepcopy(x[0])) is type(pickle.loads(pickle.dumps(x[0]))) is xp.Array
+    assert numpy.isscalar(anyarray.numpy.ones(2)[0])
+    assert not numpy.isscalar(anyarray.numpy.ones(2))
+    numpy.testing.assert_equal(anyarray.numpy.ones(2)[0], 1.0)
+    with pytest.raises(AssertionError):
+        numpy.testing.assert_equal(anyarray.numpy.ones(2)[0], 2.0)
+
+
+def test_fractions_and_decimals_make_objects_as_in_numpy(backend: xp.Backend) -> None:
+    for call in ("x * f", "f + x", "x[1] * d", "d ** x[1]", "x - d", "f < x"):
+        found, expected = (
+            eval(call, {"x": np.arange(3), "f": Fraction(1, 2), "d": Decimal(3)}) for np in (anyarray.numpy, numpy)
+        )
+        assert repr(numpy.asarray(found).tolist()) == repr(numpy.asarray(expected).tolist()), call
+    with pytest.raises(TypeError, match=r"unsupported operand type"):
+        anyarray.numpy.ones(2) * Decimal(2)
+
+
+def test_matplotlib_takes_colors_and_opacity_of_arrays(backend: xp.Backend) -> None:
+    colors = pytest.importorskip("matplotlib.colors")
+    rgb = anyarray.numpy.array([[0.5, 0.0, 1.0], [1.0, 0.25, 0.0]])
+    assert colors.to_rgba(rgb[0]) == (0.5, 0, 1, 1)
+    assert colors.to_rgba(rgb[0], alpha=rgb[0, 0]) == (0.5, 0, 1, 0.5)
+    assert colors.to_hex(rgb[1]) == "#ff4000"
+    assert colors.ListedColormap(rgb)(1) == (1, 0.25, 0, 1)
 
 
 WRITES_OF_NDARRAYS: Final = {
