@@ -25,7 +25,8 @@ def text_of(x: Any) -> str:
 
     With the shape where the values do not show it. NumPy's print option `override_repr` decides, if it is set.
     """
-    override = np.get_printoptions()["override_repr"]
+    options: Any = np.get_printoptions()  # whose types lack this one
+    override = options["override_repr"]
     if override is not None and not x._home.is_traced(x._native):
         return str(override(x))
     if _is_stand_in(x):

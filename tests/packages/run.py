@@ -141,8 +141,8 @@ def main() -> int:
                 if now < max(before, SHARES.get(backend, 0.9) * len(fair)):
                     few.append(f"{name} on {backend}")
                 counts[name][backend] = now
-    if given.record:
-        COUNTS.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
+        if given.record:
+            COUNTS.write_text(json.dumps(counts, indent=1, sort_keys=True) + "\n")
     if few:
         print(f"packages: too few tests passed of {', '.join(few)}", file=sys.stderr)
     return bool(few)
