@@ -177,7 +177,7 @@ def packages(session: nox.Session) -> None:
     names = session.posargs or ["numpy", "jax", "tf", "torch"]
     extras = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"], "torch": ["torch"]}
     install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))
-    session.install("setuptools", "scipy", "pandas", "pillow", "PyWavelets", "multipledispatch")
+    session.install("setuptools", "scipy", "matplotlib", "pandas")
     session.run("python", "tests/packages/run.py", *names)
 
 

@@ -48,19 +48,10 @@ PACKAGES: Final = {
         " ".join(f"filterpy/{name}/tests" for name in "common discrete_bayes gh leastsq memory stats".split()),
         "matplotlib",
     ),
-    "sdeint": Package("differential equations", "0.3.0", "sdeint/tests"),
-    "lmoments3": Package("statistics", "1.0.8", "lmoments3/tests/test_lmoments.py"),
-    "imagehash": Package(
-        "images",
-        "4.3.2",
-        "tests/test_average_hash.py tests/test_dhash.py tests/test_phash.py",
-        "pillow PyWavelets",
-    ),
     "numpy-financial": Package("finance", "1.0.0", "numpy_financial"),
     "vg": Package("geometry", "2.0.0", "vg"),
     "peakutils": Package("signals", "1.3.5", "tests"),
     "minisom": Package("machine learning by plain NumPy", "2.3.6", "minisom:TestMinisom"),
-    "pyrr": Package("games", "0.10.3", "tests", "multipledispatch"),
 }
 
 UNFAIR: Final[dict[str, dict[str, str]]] = {}
