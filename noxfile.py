@@ -171,6 +171,16 @@ def downstream(session: nox.Session) -> None:
         session.error(f"downstream: fewer tests passed than are recorded on {', '.join(few)}")
 
 
+@nox.session(venv_backend="virtualenv")
+def packages(session: nox.Session) -> None:
+    """Tests of packages from the index, in which NumPy is replaced."""
+    names = session.posargs or ["numpy", "jax", "tf", "torch"]
+    extras = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"], "torch": ["torch"]}
+    install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))
+    session.install("setuptools", "scipy", "matplotlib", "pandas")
+    session.run("python", "tests/packages/run.py", *names)
+
+
 COUNTS: Final = Path(__file__).parent / "tests" / "clients" / "counts.txt"
 """How many tests with clients pass on each backend."""
 

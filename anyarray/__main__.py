@@ -1,7 +1,7 @@
-"""The command line, `python -m anyarray`: four commands.
+"""The command line, `python -m anyarray`: five commands.
 
 `info`, `bench`, `calibrate` and `doctor` say what is installed and how fast it is, measure what the automatic choice
-knows, and where a program spends its time.
+knows, and where a program spends its time. `run` runs a NumPy program unchanged.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import anyarray
 from anyarray._base import errors
-from anyarray._cli import bench, calibrate, doctor, info
+from anyarray._cli import bench, calibrate, doctor, info, replacing
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--version", action="version", version=f"anyarray {anyarray.__version__}")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND")
-    for command in (info, calibrate, bench, doctor):
+    for command in (info, calibrate, bench, doctor, replacing):
         command.add_parser(commands)
     options = parser.parse_args(arguments)
     if "run" not in options:

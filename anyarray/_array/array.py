@@ -8,6 +8,7 @@ a native array that the user passed in.
 from __future__ import annotations
 
 import math
+import numbers
 import operator
 import sys
 import types
@@ -95,8 +96,9 @@ class _ClassOfArrays(type):
     """The metaclass of Array.
 
     It makes `Array(...)` raise, as an `__init__` that raises would cost 40 ns for each Array made. A class that a user
-    derives from Array is one of NumPy's ndarrays: a program for NumPy gives it `__array_finalize__` and the like. They
-    count as instances, as do arrays of text, dates and objects: to such a program `np.ndarray` is the class of all.
+    derives from Array is one of NumPy's ndarrays: a program for NumPy gives it `__array_finalize__` and the like. All
+    ndarrays count as instances: to such a program `np.ndarray` is the class of all arrays, those that other packages
+    make included. What has to know an Array from an ndarray asks `type(x) is Array`.
     """
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
@@ -106,11 +108,10 @@ class _ClassOfArrays(type):
         return types.new_class(name, theirs, kwargs, lambda made: made.update(namespace))
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        is_own = isinstance(instance, np.ndarray) and dtypes.is_numpys_own(instance)
-        return is_own or super().__instancecheck__(instance)
+        return (cls is Array and isinstance(instance, np.ndarray)) or super().__instancecheck__(instance)
 
     def __subclasscheck__(cls, subclass: type) -> bool:
-        return super().__subclasscheck__(subclass) or issubclass(subclass, dtypes.DerivedArray)
+        return (cls is Array and issubclass(subclass, np.ndarray)) or super().__subclasscheck__(subclass)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         raise errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
@@ -140,6 +141,17 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     __class_getitem__: Any = classmethod(types.GenericAlias)  # for annotations: np.ndarray[Any, np.dtype[np.float64]]
     __array_priority__ = 1000  # above ndarray's 0, for code that still reads it
+
+    @property  # type: ignore[misc]  # is never set
+    def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """What `isinstance` sees beside the type.
+
+        An Array without axes counts as one of `numbers`, as NumPy's scalars do.
+        """
+        try:
+            return Array if self.ndim else _NUMBERS.get(self.dtype.kind, Array)
+        except Exception:  # noqa: BLE001 - of stand-ins of frameworks, and of lengths that a trace does not know
+            return Array
 
     @property
     def dtype(self) -> DType:
@@ -716,7 +728,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 raise errors.takes_part_in_no_ufunc(function, other, cure)
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         if type(result) is not Array:
-            if protocols.overrides(type(result), "__array_ufunc__") or not isinstance(result, np.ndarray):
+            if decides(result) or not isinstance(result, np.ndarray):
                 return result  # type: ignore[no-any-return]  # as the class of the operand decides
             result = namespace().asarray(result)
         home, native, before = result._home, result._native, self._native
@@ -993,6 +1005,18 @@ def _first_of(shape: tuple[int, ...]) -> str:
     return f"x[{', '.join(['0'] * len(shape))}]"
 
 
+def _registered(kind: Any) -> Any:
+    """A class by which an Array without axes counts as a number of `kind`."""
+    return kind.register(type.__new__(_ClassOfArrays, "Array", (Array,), {"__slots__": (), "__module__": "anyarray"}))
+
+
+_NUMBERS: Final = {
+    "i": _registered(numbers.Integral),
+    "f": _registered(numbers.Real),
+    "c": _registered(numbers.Complex),
+}
+_NUMBERS["u"] = _NUMBERS["i"]
+"""The class that `x.__class__` gives, by the kind of the dtype; bool is no number to NumPy."""
 _new: Final = register_array_class(Array)
 _current: Final = choice.current
 _slot: Any = vars(Array)["_value"]

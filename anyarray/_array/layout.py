@@ -134,6 +134,31 @@ class Flags:
         return self.f_contiguous and not self.c_contiguous
 
     @property
+    def fortran(self) -> bool:
+        """As `f_contiguous`."""
+        return self.f_contiguous
+
+    @property
+    def behaved(self) -> bool:
+        """Whether the Array may be written, and is aligned."""
+        return self.writeable
+
+    @property
+    def carray(self) -> bool:
+        """Whether it is behaved, and its elements in row-major order."""
+        return self.behaved and self.c_contiguous
+
+    @property
+    def farray(self) -> bool:
+        """Whether it is behaved, and its elements in column-major order."""
+        return self.behaved and self.fnc
+
+    @property
+    def num(self) -> int:
+        """The flags as the bits of an integer."""
+        return sum(bit for name, bit in _BITS.items() if self[name])
+
+    @property
     def owndata(self) -> bool:
         """Whether the Array is no view."""
         native = self._array._native
@@ -160,6 +185,11 @@ class Flags:
             views.freeze(self._array)
 
     @property
+    def writebackifcopy(self) -> bool:
+        """Whether the Array is a copy that is written back: never."""
+        return False
+
+    @property
     def aligned(self) -> bool:
         """Whether elements lie where the processor wants them: always."""
         return True
@@ -180,12 +210,19 @@ class Flags:
         return getattr(self, _NAMES[name])  # type: ignore[no-any-return]  # each is a bool
 
     def __repr__(self) -> str:
-        return "\n".join(f"  {name} : {self[name]}" for name in _NAMES if len(name) > 4)
+        return "".join(f"  {name} : {self[name]}\n" for name in _BITS)
 
 
 _NAMES: Final = {
     "C_CONTIGUOUS": "c_contiguous", "F_CONTIGUOUS": "f_contiguous", "OWNDATA": "owndata", "WRITEABLE": "writeable",
     "ALIGNED": "aligned", "C": "c_contiguous", "F": "f_contiguous", "O": "owndata", "W": "writeable", "A": "aligned",
-    "CONTIGUOUS": "contiguous", "FORC": "forc", "FNC": "fnc",
+    "CONTIGUOUS": "contiguous", "FORTRAN": "fortran", "FORC": "forc", "FNC": "fnc", "BEHAVED": "behaved",
+    "B": "behaved", "CARRAY": "carray", "CA": "carray", "FARRAY": "farray", "FA": "farray",
+    "WRITEBACKIFCOPY": "writebackifcopy", "X": "writebackifcopy",
 }  # fmt: skip
 """The attribute by the name that NumPy has for it as a key."""
+_BITS: Final = {
+    "C_CONTIGUOUS": 0x1, "F_CONTIGUOUS": 0x2, "OWNDATA": 0x4, "WRITEABLE": 0x400, "ALIGNED": 0x100,
+    "WRITEBACKIFCOPY": 0x2000,
+}  # fmt: skip
+"""What NumPy shows, and the bit of each in the number of its flags."""

@@ -23,8 +23,12 @@ def values_of(x: Any) -> str:
 def text_of(x: Any) -> str:
     """The values, dtype and home: `Array([0.], dtype=float64, device=numpy)`.
 
-    With the shape where the values do not show it.
+    With the shape where the values do not show it. NumPy's print option `override_repr` decides, if it is set.
     """
+    options: Any = np.get_printoptions()  # whose types lack this one
+    override = options["override_repr"]
+    if override is not None and not x._home.is_traced(x._native):
+        return str(override(x))
     if _is_stand_in(x):
         return f"Array({x._native!r}, device={x.device})"
     if _layout(x):

@@ -151,6 +151,8 @@ def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: 
                 pass  # NumPy may accept the arguments
     if theirs in _METADATA_FUNCTIONS:
         return _METADATA_FUNCTIONS[theirs](*args, **kwargs)
+    if any(map(decides, args)):
+        return theirs(*map(_to_ndarrays, args), **{key: _to_ndarrays(value) for key, value in kwargs.items()})
     their_name: str = theirs.__name__
     if wrapping.is_array(kwargs.get("out")):
         rest = {option: value for option, value in kwargs.items() if option != "out"}

@@ -6,8 +6,11 @@ They return NotImplemented for operands of unknown classes, so that Python tries
 from __future__ import annotations
 
 import functools
+import operator
 import sys
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +40,11 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
             taken = [*taken]
             taken[at] = _array_of_sequence(declaration.name, value)
             continue
+        is_derived = isinstance(value, np.ndarray) and decides(value)
+        if isinstance(value, (Decimal, Fraction)) or (
+            is_derived and kind.__array_ufunc__ is np.ndarray.__array_ufunc__
+        ):  # NumPy makes objects of the former; the latter are matrices, masked arrays and the like
+            return _PYTHONS[declaration.name](*[np.asarray(one) if type(one) is ours else one for one in values])
         if decides(value) and hasattr(kind, "__array_ufunc__"):
             is_asked = kind.__array_ufunc__ is not None
             return getattr(np, declaration.name)(*values) if is_asked else NotImplemented
@@ -56,10 +64,21 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
         raise
 
 
+_PYTHONS: Final = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "floor_divide": operator.floordiv, "remainder": operator.mod, "pow": operator.pow, "matmul": operator.matmul,
+    "bitwise_and": operator.and_, "bitwise_or": operator.or_, "bitwise_xor": operator.xor,
+    "bitwise_left_shift": operator.lshift, "bitwise_right_shift": operator.rshift, "equal": operator.eq,
+    "not_equal": operator.ne, "less": operator.lt, "less_equal": operator.le, "greater": operator.gt,
+    "greater_equal": operator.ge,
+}  # fmt: skip
+"""Python's operator of each function, which a class derived from np.ndarray may define otherwise."""
+
+
 def decides(value: Any) -> bool:
     """Whether NumPy asks an object's class for results of functions.
 
-    Columns of pandas are such, and arrays of classes that others derive from np.ndarray.
+    Columns of pandas are such, and arrays of a class derived from np.ndarray, as masked arrays are.
     """
     kind: Any = type(value)
     return _class_decides(kind) and (issubclass(kind, np.ndarray) or registry.backend_of_native(value) is None)
@@ -68,7 +87,7 @@ def decides(value: Any) -> bool:
 @functools.lru_cache(maxsize=256)
 def _class_decides(kind: Any) -> bool:
     if issubclass(kind, np.ndarray):
-        return str(kind.__module__).partition(".")[0] != "numpy"
+        return kind is not np.ndarray and kind is not np.memmap
     if kind is body_globals["Array"] or issubclass(kind, np.generic):
         return False
     return hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__")

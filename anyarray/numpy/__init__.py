@@ -8,25 +8,26 @@ and `xp.vmap`, with the import changed. A name is resolved when it is first used
     _ufuncs         universal functions, with their methods
     _wrapper        all others: a function of ours, called as NumPy's is; `_options` has a rule for each other option
 
-Names of NumPy that have no meaning here raise AttributeError with the reason: `_itself.ABSENT`.
+What NumPy has by any other name, old, deprecated or private, is NumPy's own.
 """
 
 import importlib
+import sys as _sys
 from typing import Any
 
 import numpy as _numpy
 
 from anyarray.numpy import _itself
-from anyarray.numpy._itself import ABSENT as _ABSENT
 
 _MODULES = ("emath", "exceptions", "fft", "lib", "linalg", "random", "testing", "typing")
 
 __version__ = _numpy.__version__
+_sys.meta_path.insert(0, _itself.NumPysModules())
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):  # or the import system asks for ever for a private module
-        raise AttributeError(f"module 'anyarray.numpy' has no attribute {name!r}", name=name)
+    if name.startswith("_"):  # or the import system asks for ever for a private module of ours
+        return _itself.other(__name__, name)
     found = globals()[name] = importlib.import_module(f"anyarray.numpy.{name}") if name in _MODULES else _find(name)
     return found
 
@@ -43,7 +44,7 @@ def _find(name: str) -> Any:
 
 
 __all__ = sorted(  # pyright: ignore[reportUnsupportedDunderAll]
-    name for name in {*_numpy.__all__, "bool_", *_MODULES} if name not in _ABSENT and not name.startswith("__")
+    name for name in {*_numpy.__all__, "bool_", *_MODULES} if not name.startswith("__")
 )
 
 

@@ -149,7 +149,7 @@ def asarray(
             result = xp.asarray(a, dtype=dtype, copy=copy)
         else:
             result = xp.asarray(a, dtype=dtype, device=device, copy=copy)
-    except errors.ArgumentTypeError:
+    except (errors.ArgumentTypeError, errors.ArgumentOverflowError):
         return _numpys_own(a, dtype)
     return _in_rows(result, order)
 
@@ -162,13 +162,9 @@ def _in_rows(x: Array, order: Any) -> Array:
 def _numpys_own(value: Any, dtype: Any, ndmin: int = 0) -> Any:
     """An ndarray of what no other library has: text, dates, objects.
 
-    It is called while the error is handled that the value holds no numbers, and raises it again for what NumPy makes
-    objects of without being asked, but for a list of them.
+    It is called while the error is handled that the value holds no numbers, and raises it again if NumPy refuses it,
+    too.
     """
-    # Frames of columns of text and numbers say by `__array__` that they are objects.
-    is_asked_for = value is None or hasattr(value, "__array__") or (isinstance(value, (list, tuple)) and value)
-    if dtype is None and as_numpys_own(value) is None and not is_asked_for:
-        raise
     try:
         return brought(np.array(values_of(value), dtype=dtype, ndmin=ndmin))
     except TypeError:
@@ -208,8 +204,9 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
 
 
 @or_numpys
-def copy(a: Any, order: Any = "K", subok: bool = False) -> Array:
-    return xp.asarray(a, copy=True)
+def copy(a: Any, order: Any = "K", subok: bool = False) -> Any:
+    x = _array_of(a)
+    return xp.asarray(x, copy=True) if type(x) is Array else np.array(x, order=order, subok=subok)
 
 
 @or_numpys
@@ -336,7 +333,7 @@ def linspace(
             result = xp.linspace(start, stop, num, endpoint=bool(endpoint), dtype=dtype)
         else:
             result = xp.astype(xp.floor(xp.linspace(start, stop, num, endpoint=bool(endpoint))), dtype)
-        step = (stop - start) / parts if isinstance(parts, Array) or parts > 0 else math.nan
+        step = (stop - start) / parts if type(parts) is Array or parts > 0 else math.nan
     else:
         first, last = as_array(start) * 1.0, as_array(stop) * 1.0
         step = (last - first) / parts if parts > 0 else xp.full_like(last - first, math.nan)
@@ -370,12 +367,12 @@ def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = 
 
 @as_numpy
 def ndim(a: Any) -> int:
-    return a.ndim if hasattr(a, "ndim") else as_array(a).ndim  # type: ignore[no-any-return]  # an int
+    return len(shape(a))
 
 
 @as_numpy
 def shape(a: Any) -> tuple[int, ...]:
-    return tuple(a.shape if hasattr(a, "shape") else as_array(a).shape)
+    return tuple(a.shape if hasattr(a, "shape") else _array_of(a).shape)
 
 
 @as_numpy
@@ -386,16 +383,21 @@ def size(a: Any, axis: Any = None) -> int:
     return math.prod(lengths[one] for one in ((axis,) if isinstance(axis, int) else axis))
 
 
+def _array_of(value: Any) -> Any:
+    """As `as_array`, which leaves None as it is."""
+    return np.asarray(None) if value is None else as_array(value)
+
+
 @as_numpy
 def reshape(a: Any, /, shape: Any, order: Any = "C", *, copy: bool | None = None) -> Array:
     if order == "C" and copy is None:
-        return as_array(a).reshape(shape)  # type: ignore[no-any-return]  # an Array
-    return as_array(a).reshape(shape, order=order, copy=copy)  # type: ignore[no-any-return]  # an Array
+        return _array_of(a).reshape(shape)  # type: ignore[no-any-return]  # an Array
+    return _array_of(a).reshape(shape, order=order, copy=copy)  # type: ignore[no-any-return]  # an Array
 
 
 @as_numpy
 def transpose(a: Any, axes: Any = None) -> Array:
-    return as_array(a).transpose(axes)  # type: ignore[no-any-return]  # an Array
+    return _array_of(a).transpose(axes)  # type: ignore[no-any-return]  # an Array
 
 
 @as_numpy
@@ -417,7 +419,9 @@ def isfortran(a: Any) -> bool:
 
 
 @or_numpys
-def tile(A: Any, reps: Any) -> Array:
+def tile(A: Any, reps: Any) -> Any:
+    if type(_array_of(A)) is not Array:
+        return np.tile(A, reps)
     is_one = not isinstance(reps, (tuple, list)) and np.ndim(reps) == 0
     return xp.tile(as_array(A), (_count(reps),) if is_one else tuple(_count(one) for one in reps))
 
@@ -511,7 +515,7 @@ def allclose(a: Any, b: Any, rtol: Any = 1e-05, atol: Any = 1e-08, equal_nan: bo
 
 @as_numpy
 def array_equal(a1: Any, a2: Any, equal_nan: bool = False) -> Any:
-    a1, a2 = as_array(a1), as_array(a2)
+    a1, a2 = _array_of(a1), _array_of(a2)
     if isinstance(a1, np.ndarray) or isinstance(a2, np.ndarray):
         return np.array_equal(values_of(a1), values_of(a2), equal_nan)
     return _as_bool(xp.array_equal(a1, a2, equal_nan))
@@ -695,7 +699,7 @@ def where(condition: Any, *operands: Any) -> Any:
         return as_array(condition).nonzero()
     if len(operands) != 2:
         raise errors.ArgumentValueError("where: takes either both of x and y, or neither")
-    x, y = (one if type(one) in (bool, int, float, complex, Array) else as_array(one) for one in operands)
+    x, y = (one if type(one) in (bool, int, float, complex, Array) else _array_of(one) for one in operands)
     if isinstance(x, np.ndarray) or isinstance(y, np.ndarray):
         return np.where(values_of(condition), values_of(x), values_of(y))
     chosen = as_array(condition)

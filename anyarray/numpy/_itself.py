@@ -1,11 +1,15 @@
-"""What NumPy itself serves, and what has no meaning here."""
+"""What NumPy itself serves."""
 
 from __future__ import annotations
 
 import functools
-import importlib
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import os
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from typing import Any, Final
 
 import numpy as np
@@ -35,20 +39,6 @@ _CLASSES: Final = [
 NAMES: Final = frozenset({*_AS_IT_IS, *_OF_ARRAYS, *_MAKERS, *_CLASSES, "bool_"})
 """Names that `find` knows."""
 
-_MATRICES: Final = "matrices as a class of their own are deprecated. Use np.array"
-_STRIDES: Final = "iterators over memory exist in NumPy alone. Use np.nditer, np.ndindex or np.ndenumerate"
-ABSENT: Final[dict[str, str]] = {
-    **dict.fromkeys("matrix asmatrix bmat".split(), _MATRICES),
-    **dict.fromkeys("nested_iters flatiter".split(), _STRIDES),
-    "core": "it is private to NumPy",
-    "ctypeslib": "memory exists in NumPy alone. Use numpy.ctypeslib on np.asarray(x) of numpy",
-    "f2py": "it is a tool of NumPy. Import it from numpy",
-    "test": "it runs NumPy's own tests. Call it in numpy",
-    "linalg.test": "it runs NumPy's own tests. Call it in numpy",
-    "fft.test": "it runs NumPy's own tests. Call it in numpy",
-}  # fmt: skip
-"""Why a public name of NumPy's is not here."""
-
 
 def find(name: str) -> Any:
     """What NumPy has by this name, for Arrays."""
@@ -58,17 +48,49 @@ def find(name: str) -> Any:
     return making(theirs) if name in _MAKERS else theirs
 
 
+def other(module: str, name: str) -> Any:
+    """What NumPy has by a name for which nothing of ours stands.
+
+    Such names are old, deprecated or private, or tools. Raises AttributeError, with NumPy's reason if it has one.
+    """
+    if name.startswith("__"):
+        raise AttributeError(f"module {module!r} has no attribute {name!r}", name=name)
+    theirs = importlib.import_module(module.removeprefix("anyarray."))
+    try:
+        return getattr(theirs, name)
+    except AttributeError as error:
+        text = str(error).replace(f"module '{theirs.__name__}'", f"module '{module}'")
+        raise AttributeError(text, name=name) from None
+
+
 def stand_for(module: str) -> None:
-    """Let NumPy's module, and those in it, be found under our name, too.
+    """Let NumPy's module be found under our name, too.
 
     So `from anyarray.numpy.polynomial import Polynomial` gives the class that `np.polynomial.Polynomial` is. It is
     called by a module of that name, which says the same to type checkers by `from ... import *`.
     """
-    theirs = module.removeprefix("anyarray.")
-    importlib.import_module(theirs)
-    for name, loaded in list(sys.modules.items()):
-        if name == theirs or name.startswith(theirs + "."):
-            sys.modules["anyarray." + name] = loaded
+    sys.modules[module] = importlib.import_module(module.removeprefix("anyarray."))
+
+
+class NumPysModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds each module of NumPy's under our name, if none of ours stands for it.
+
+    So `from anyarray.numpy.lib.format import header_data_from_array_1_0` works, and `import anyarray.numpy.core`.
+    """
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        """A specification for a module of NumPy's; None for all others."""
+        if not name.startswith("anyarray.numpy."):
+            return None
+        own = importlib.machinery.PathFinder.find_spec(name, path)
+        if own is not None and str(own.origin).startswith(os.path.dirname(__file__)):
+            return None
+        theirs = importlib.util.find_spec(name.removeprefix("anyarray."))
+        return theirs and ModuleSpec(name, self)
+
+    def exec_module(self, module: Any) -> None:
+        """Put NumPy's module in the place of a new one."""
+        stand_for(module.__name__)
 
 
 def of_ndarrays(theirs: Callable[..., Any]) -> Callable[..., Any]:

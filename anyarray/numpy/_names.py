@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from anyarray._array.array import Array
 from anyarray._base import sizes
 from anyarray._base.other_names import ALIASES
 from anyarray._call.operators import decides
-from anyarray.numpy._itself import ABSENT
+from anyarray.numpy._itself import other
 from anyarray.numpy._signatures import signature_of
 from anyarray.numpy._ufuncs import ufunc_of
 from anyarray.numpy._wrapper import (
@@ -41,7 +41,7 @@ _SPELLINGS: Final = {"amax": "max", "amin": "min", "around": "round"}
 def find(chapter: str, name: str) -> Any:
     """The function of that name in the main namespace, "linalg" or "fft".
 
-    Raises AttributeError for a name that is none, or that has no meaning here.
+    What NumPy has beyond its public names is its own. Raises AttributeError for a name that is none.
     """
     path = f"{chapter}.{name}" if chapter else name
     space: Any = getattr(np, chapter) if chapter else np
@@ -50,7 +50,7 @@ def find(chapter: str, name: str) -> Any:
         return of_method(name, theirs)
     ours = ours_of(chapter, name)
     if theirs is None or ours is None:
-        missing(path)
+        return other(".".join(filter(None, ("anyarray.numpy", chapter))), name)
     if not inspect.isroutine(theirs) and not isinstance(theirs, np.ufunc):
         return ours  # a class, or an object such as `r_`
     return ufunc_of(name, theirs, ours) if isinstance(theirs, np.ufunc) else wrapper(path, theirs, ours)
@@ -84,11 +84,3 @@ def ours_of(chapter: str, name: str) -> Callable[..., Any] | None:
         if found is not None:
             return found  # type: ignore[no-any-return]  # a function
     return None
-
-
-def missing(path: str) -> NoReturn:
-    """Raise AttributeError, with the reason for a name of NumPy's."""
-    reason = f": {ABSENT[path]}" if path in ABSENT else ""
-    chapter, _, name = path.rpartition(".")
-    module = ".".join(filter(None, ("anyarray.numpy", chapter)))
-    raise AttributeError(f"module {module!r} has no attribute {name!r}{reason}", name=name)

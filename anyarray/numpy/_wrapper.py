@@ -235,6 +235,8 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
             continue
         if p.takes_numbers and type(value) in _PYTHON_NUMBERS:
             pass
+        elif value is None and p.role != "plain" and name in plan.required:
+            value = np.asarray(value)
         elif p.role == "array" or (p.role == "either" and type(value) is not list and type(value) is not tuple):
             value = as_array(value)
         elif p.role == "arrays" or (p.role == "either" and value and not isinstance(value[0], NUMBERS)):
@@ -246,7 +248,7 @@ def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         else:
             keyword[p.ours] = value
     converted = [*positional.values(), *keyword.values()]
-    others = [as_array(one) for one in variadic]
+    others = as_arrays(variadic)
     if any(map(_is_numpys, others)) or any(
         _is_numpys(one) or (type(one) is list and any(map(_is_numpys, one))) for one in converted
     ):
@@ -261,7 +263,7 @@ def _has_decider(value: Any) -> bool:
 
 
 def _is_numpys(converted: Any) -> bool:
-    return isinstance(converted, np.ndarray)
+    return isinstance(converted, np.ndarray) and dtypes.is_numpys_own(converted)
 
 
 def _bound(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
@@ -303,7 +305,14 @@ def as_array(value: Any) -> Any:
     if type(value) is Array or value is None:
         return value
     theirs = as_numpys_own(value)
-    return xp.asarray(value) if theirs is None else theirs
+    if theirs is not None:
+        return theirs
+    try:
+        return xp.asarray(value)
+    except (errors.ArgumentTypeError, errors.ArgumentOverflowError):  # objects, unless it is an array
+        if hasattr(value, "__array__"):
+            raise
+        return np.asanyarray(values_of(value), dtype=object)
 
 
 def as_numpys_own(value: Any) -> np.ndarray[Any, Any] | None:
@@ -320,7 +329,7 @@ def as_arrays(values: Any) -> Any:
     """A list of Arrays of a sequence, or of the rows of an array."""
     if type(values) is not Array and isinstance(values, np.ndarray):
         values = xp.asarray(values)
-    return [as_array(one) for one in values]
+    return [np.asarray(one) if one is None else as_array(one) for one in values]
 
 
 def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
@@ -359,7 +368,7 @@ def instead(
     If they have nothing that NumPy alone has, or it refuses them, too, it raises the refusal.
     """
     given = (*args, *kwargs.values())
-    if any(dtypes.is_numpys_dtype(one) or as_numpys_own(one) is not None for one in given):
+    if any(dtypes.is_numpys_dtype(one) or (type(one) is not Array and _is_numpys(as_array(one))) for one in given):
         try:
             return in_numpy(theirs, args, kwargs)
         except TypeError:

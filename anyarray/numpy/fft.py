@@ -4,6 +4,8 @@ from typing import Any
 
 import numpy as _numpy
 
+__path__: list[str] = []  # its old modules are NumPy's own
+
 
 def __getattr__(name: str) -> Any:
     from anyarray.numpy import _names

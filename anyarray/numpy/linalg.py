@@ -4,6 +4,7 @@ from typing import Any
 
 import numpy as _numpy
 
+__path__: list[str] = []  # its old modules are NumPy's own
 LinAlgError = _numpy.linalg.LinAlgError
 
 
@@ -15,7 +16,7 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-__all__ = sorted({*_numpy.linalg.__all__} - {"test"})  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = sorted(_numpy.linalg.__all__)  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 def __dir__() -> list[str]:

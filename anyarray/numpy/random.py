@@ -1,12 +1,13 @@
 """`np.random`: NumPy's own numbers, brought to the chosen backend.
 
 They are drawn by its generators, and equal to the digit on every backend. Each draw that makes an array is a
-transfer.
+transfer. `np.random.mtrand`, where older programs find it all, is this module.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ import numpy as _numpy
 
 from anyarray._array.array import Array
 from anyarray._base import errors
+from anyarray.numpy import _itself
 from anyarray.numpy._itself import values_of
 from anyarray.numpy._wrapper import at_once, brought
 
@@ -21,7 +23,14 @@ _IN_PLACE = frozenset({"shuffle"})
 _CLASSES = frozenset({"BitGenerator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"})
 
 
-class _Drawing:
+class _ClassOfGenerators(type):
+    """The metaclass of generators: NumPy's own of that name are instances."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return super().__instancecheck__(instance) or isinstance(instance, getattr(_numpy.random, cls.__name__, ()))
+
+
+class _Drawing(metaclass=_ClassOfGenerators):
     """A generator of NumPy whose methods give Arrays."""
 
     def __init__(self, theirs: Any) -> None:
@@ -69,7 +78,7 @@ class RandomState(_Drawing):
 
 def default_rng(seed: Any = None) -> Generator:
     """A generator of NumPy's default kind, from a seed or a generator."""
-    if isinstance(seed, Generator):
+    if type(seed) is Generator:
         return seed
     return Generator._of(_numpy.random.default_rng(values_of(seed)))  # type: ignore[no-any-return]  # a Generator
 
@@ -96,7 +105,7 @@ def drawing(theirs: Callable[..., Any]) -> Callable[..., Any]:
         given = {key: values_of(value) for key, value in kwargs.items()}
         if out is None:
             return brought(theirs(*map(values_of, args), **given))
-        if not isinstance(out, Array):
+        if type(out) is not Array:
             raise errors.ArgumentTypeError(f"{name}: out must be an Array, not {type(out).__name__}")
         given["out"] = values = _numpy.array(out)
         theirs(*map(values_of, args), **given)
@@ -106,11 +115,14 @@ def drawing(theirs: Callable[..., Any]) -> Callable[..., Any]:
     return at_once(functools.wraps(theirs)(shuffled if name in _IN_PLACE else drawn), theirs, variant="d")
 
 
+_rand = RandomState._of(_numpy.random.mtrand._rand)
+mtrand = sys.modules[f"{__name__}.mtrand"] = sys.modules[__name__]
+__path__: list[str] = []  # other modules in it are NumPy's own
+
+
 def __getattr__(name: str) -> Any:
-    if name not in _numpy.random.__all__:
-        raise AttributeError(f"module 'anyarray.numpy.random' has no attribute {name!r}", name=name)
-    theirs = getattr(_numpy.random, name)
-    found = theirs if name in _CLASSES else drawing(theirs)
+    theirs = _itself.other(__name__, name)
+    found = drawing(theirs) if name in _numpy.random.__all__ and name not in _CLASSES else theirs
     globals()[name] = found
     return found
 

@@ -147,7 +147,7 @@ class Generator:
 
     def shuffle(self, x: Array, axis: int = 0) -> None:
         """Put the elements of `x` along an axis in random order, in place."""
-        if not isinstance(x, Array):
+        if type(x) is not Array:
             raise errors.ArgumentTypeError(f"shuffle: x must be an Array, not {type(x).__name__}")
         x[...] = distributions.permutation(self.key(), x, axis=axis)
 

@@ -5,6 +5,11 @@ The same expression in both gives the same, on every backend.
 
 from __future__ import annotations
 
+import copy
+import numbers
+import pickle
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, Final, NamedTuple
 
 import numpy
@@ -507,11 +512,15 @@ def test_text_is_numpys() -> None:
     assert np.select([np.array([True, False, False])], ["x"], default="y").tolist() == ["x", "y", "y"]
 
 
-def test_what_numpy_alone_has_is_an_ndarray_to_a_program() -> None:
+def test_an_ndarray_of_numpys_is_one_to_a_program() -> None:
     np: Any = anyarray.numpy
     for one in (np.array(["a"]), np.array([None]), np.ma.ones(2), np.zeros(1, dtype="datetime64[D]")):
         assert isinstance(one, np.ndarray)
-    assert not isinstance(numpy.ones(1), np.ndarray)
+    assert isinstance(numpy.ones(1), np.ndarray)
+    assert issubclass(numpy.ndarray, np.ndarray)
+    assert type(numpy.ones(1)) is not np.ndarray
+    assert isinstance(np.ones(1), np.ndarray)
+    assert not isinstance([1.0], np.ndarray)
     assert not isinstance(numpy.str_("a"), np.ndarray)
 
 
@@ -696,8 +705,106 @@ def test_a_dtype_that_none_has_is_refused_by_our_error() -> None:
     np: Any = anyarray.numpy
     with pytest.raises(TypeError, match=r"^dtype: must be one of .* not 'flot64'$"):
         np.zeros(3, dtype="flot64")
-    with pytest.raises(TypeError, match=r"^asarray: obj must hold numbers or booleans, not dict of object"):
-        np.array({})
+
+
+OBJECTS: Final = {"a function": len, "functions": [len, None], "None": None, "a dict": {}, "nested": [[len], [1]],
+    "a large integer": 2**70, "large integers": [2**70, 1]}  # fmt: skip
+OF_OBJECTS: Final = """
+array asarray atleast_1d atleast_2d atleast_3d copy ndim ravel shape size squeeze transpose
+stack([x,x]) append(x,x) tile(x,2) repeat(x,2) reshape(x,(-1,1)) broadcast_to(x,(2,2)) expand_dims(x,0) array_equal(x,x)
+where([True,False],x,x)
+""".split()
+
+
+def test_functions_of_shape_take_any_object(backend: xp.Backend) -> None:
+    def outcome(np: Any, call: str, x: Any) -> Any:
+        try:
+            found = eval(f"np.{call}" if "(" in call else f"np.{call}(x)", {"np": np, "x": x})
+        except Exception as error:  # noqa: BLE001 - NumPy's are compared
+            return next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
+        return numpy.shape(found), repr(numpy.asarray(found).tolist())
+
+    differing = [
+        (call, what)
+        for call in OF_OBJECTS
+        for what, x in OBJECTS.items()
+        if outcome(anyarray.numpy, call, x) != outcome(numpy, call, x)
+    ]
+    assert differing == []
+
+
+KINDS_OF_NUMBERS: Final = (numbers.Number, numbers.Complex, numbers.Real, numbers.Integral)
+
+
+def test_an_element_is_the_number_that_numpys_is_and_an_array_is_none(backend: xp.Backend) -> None:
+    for values in ([1, 2], [1.5, 2.5], [1j, 2j], [True, False]):
+        x, n = anyarray.numpy.array(values), numpy.array(values)
+        for kind in KINDS_OF_NUMBERS:
+            assert isinstance(x[0], kind) is isinstance(n[0], kind)
+            assert isinstance(x.sum(), kind) is isinstance(n.sum(), kind)
+            assert not isinstance(x, kind)
+            assert not isinstance(n, kind)
+        assert (type(x[0]), isinstance(x[0], xp.Array)) == (xp.Array, True)
+        assert type(copy.deepcopy(x[0])) is type(pickle.loads(pickle.dumps(x[0]))) is xp.Array
+    assert numpy.isscalar(anyarray.numpy.ones(2)[0])
+    assert not numpy.isscalar(anyarray.numpy.ones(2))
+    numpy.testing.assert_equal(anyarray.numpy.ones(2)[0], 1.0)
+    with pytest.raises(AssertionError):
+        numpy.testing.assert_equal(anyarray.numpy.ones(2)[0], 2.0)
+
+
+def test_fractions_and_decimals_make_objects_as_in_numpy(backend: xp.Backend) -> None:
+    for call in ("x * f", "f + x", "x[1] * d", "d ** x[1]", "x - d", "f < x"):
+        found, expected = (
+            eval(call, {"x": np.arange(3), "f": Fraction(1, 2), "d": Decimal(3)}) for np in (anyarray.numpy, numpy)
+        )
+        assert repr(numpy.asarray(found).tolist()) == repr(numpy.asarray(expected).tolist()), call
+    with pytest.raises(TypeError, match=r"unsupported operand type"):
+        anyarray.numpy.ones(2) * Decimal(2)
+
+
+def test_matplotlib_takes_colors_and_opacity_of_arrays(backend: xp.Backend) -> None:
+    colors = pytest.importorskip("matplotlib.colors")
+    rgb = anyarray.numpy.array([[0.5, 0.0, 1.0], [1.0, 0.25, 0.0]])
+    assert colors.to_rgba(rgb[0]) == (0.5, 0, 1, 1)
+    assert colors.to_rgba(rgb[0], alpha=rgb[0, 0]) == (0.5, 0, 1, 0.5)
+    assert colors.to_hex(rgb[1]) == "#ff4000"
+    assert colors.ListedColormap(rgb)(1) == (1, 0.25, 0, 1)
+
+
+WRITES_OF_NDARRAYS: Final = {
+    "np.copyto(x, n, where=[True, False])": [5, 2],
+    "np.copyto(x, n)": [5, 6],
+    "np.putmask(x, n > 5, 9.0)": [1, 9],
+    "np.place(x, n > 5, n)": [1, 5],
+    "np.put(x, n[:1].astype(int) - 5, n)": [5, 2],
+}
+
+
+def test_functions_that_write_take_ndarrays(backend: xp.Backend) -> None:
+    for call, expected in WRITES_OF_NDARRAYS.items():
+        x = anyarray.numpy.array([1.0, 2.0])
+        eval(call, {"np": anyarray.numpy, "x": x, "n": numpy.array([5.0, 6.0])})
+        assert x.tolist() == expected, call
+
+
+OF_MASKED: Final = """
+A+v v-A A*v A/v v<A A==v np.dot(A,v) np.dot(v,A) np.add(A,v) np.divide(A,v) np.where(v>1,v,A) np.mean(v)
+np.concatenate([A,v[None]]) np.sqrt(v) np.log(v-1) np.asarray(v) np.asanyarray(v) np.cumsum(v)
+np.clip(v,1,2) np.outer(v,v) np.ma.masked_where(A>1,A) numpy.dot(A,v) numpy.add(A,v)
+A.__setitem__((slice(None),0),np.ma.masked)
+""".split()
+
+
+def test_masked_arrays_decide_what_functions_and_operators_give(backend: xp.Backend) -> None:
+    def outcome(np: Any, call: str) -> Any:
+        v = numpy.ma.masked_array([1.0, 2.0], [False, True])
+        found = eval(call, {"np": np, "numpy": numpy, "v": v, "A": np.array([[1.0, 2.0], [3.0, 4.0]])})
+        is_masked = isinstance(found, numpy.ma.MaskedArray)
+        return is_masked, numpy.ma.getmaskarray(found).tolist(), repr(numpy.ma.filled(found, -1).tolist())
+
+    with numpy.errstate(all="ignore"):
+        assert [one for one in OF_MASKED if outcome(anyarray.numpy, one) != outcome(numpy, one)] == []
 
 
 ITERATIONS: Final = {
