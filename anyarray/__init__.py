@@ -13,6 +13,7 @@ from anyarray import extensions as _extensions
 from anyarray import fft, linalg
 from anyarray._array.array import Array
 from anyarray._base import errors, other_names
+from anyarray._base import functions as _functions
 from anyarray._base.errors import *
 from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
 from anyarray._choice.automatic import Decision, OutOfMemoryWarning, ProfileWarning
@@ -81,4 +82,5 @@ __all__ = [
 ]  # fmt: skip
 __all__ += errors.__all__
 __all__ += _namespace.__all__
+_functions.publish("anyarray", __all__, globals())
 __all__ += [name for name in _extensions.NAMES if "." not in name]

@@ -81,6 +81,10 @@ body_globals: Final[dict[str, Any]] = {
     "POWERS": POWERS,
     "prod": math.prod,
     "refuse": by_position.refuse,
+    "refuse_names": by_position.refuse_names,
+    "refuse_absence": by_position.refuse_absence,
+    "missing": object(),
+    "one_of": by_position.one_of,
     "sum_of": sum,
     "size_of": operator.attrgetter("size"),
     "SCALAR_DOES_NOT_FIT": SCALAR_DOES_NOT_FIT,
@@ -629,11 +633,11 @@ def _call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> A
         if is_array(value):
             native = native_on(value, home, declaration.name)
             if agreed is not None and agreed.is_cast and not p.is_condition:
-                native = home.astype(native, _native_dtype(home, agreed.name))
+                native = home.astype(native, _native_dtype(home, agreed.name, declaration))
         elif p.role is SEQUENCE:
             native = [native_on(a, home, declaration.name) for a in value]
         elif p.role is DTYPE and value is not None:
-            native = _native_dtype(home, value)
+            native = _native_dtype(home, value, declaration)
         elif p.role is WEAK and value is not None:
             native = home.constant(value, agreed.name, declaration.name)  # type: ignore[union-attr]  # there is a scalar: this one
         if p.is_variadic:
@@ -1021,6 +1025,11 @@ def convert_argument(declaration: Declaration, at: int, value: Any) -> Any:
     if p.annotation == SHAPE:
         return as_shape(declaration.name, p.name, value, may_be_unknown=declaration.name not in compositions)
     given = value
+    if is_array(value) and value.ndim and declaration.parameters[0].role is SEQUENCE:
+        raise errors.ArgumentTypeError(
+            f"{declaration.name}: {p.name} must be an int, not an Array. Pass the arrays as one list: "
+            f"xp.{declaration.name}([a, b])"
+        )
     if p.is_number:
         given = value.item() if isinstance(value, np.generic) else as_python_integers(value)
         if hasattr(type(given), "as_integer_ratio") and not isinstance(given, (int, float)):
@@ -1139,8 +1148,8 @@ def _scalar_beside(home: Home, value: Any, other: Any) -> Native:
     return home.constants.named(value, dtype.name)
 
 
-def _native_dtype(home: Home, wanted: Any) -> Any:
-    return home.backend.native_dtype(_dtypes.dtype(wanted).name)
+def _native_dtype(home: Home, wanted: Any, declaration: Declaration) -> Any:
+    return home.backend.native_dtype(_dtypes.dtype(wanted, declaration.name).name)
 
 
 body_globals.update(

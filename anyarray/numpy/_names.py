@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
@@ -91,4 +92,12 @@ def missing(path: str) -> NoReturn:
     reason = f": {ABSENT[path]}" if path in ABSENT else ""
     chapter, _, name = path.rpartition(".")
     module = ".".join(filter(None, ("anyarray.numpy", chapter)))
-    raise AttributeError(f"module {module!r} has no attribute {name!r}{reason}", name=name)
+    if not (chapter or reason):  # NumPy says what to write instead of a name that it has removed
+        try:
+            getattr(np, name)
+        except AttributeError as error:
+            reason = "." + str(error).partition(" release.")[2]
+    text = f"module {module!r} has no attribute {name!r}{reason.rstrip('.')}"
+    if reason.strip("."):
+        raise AttributeError(text, name=name)
+    raise AttributeError(text, name=name, obj=sys.modules[module])  # Python suggests a similar name of the module

@@ -20,6 +20,10 @@ A function of a key is pure: the same key gives the same numbers. So split a key
 False
 """
 
+import typing as _typing
+
+from anyarray._base import functions as _functions
+from anyarray._base import other_names as _other_names
 from anyarray.random import distributions as _distributions
 from anyarray.random._draws import bits
 from anyarray.random.distributions import *
@@ -28,3 +32,9 @@ from anyarray.random.keys import fold_in, key, split
 
 __all__ = ["Generator", "bits", "fold_in", "key", "split"]
 __all__ += _distributions.__all__
+_functions.publish(__name__, __all__, globals())
+
+if not _typing.TYPE_CHECKING:  # type checkers would take every name for one of ours
+
+    def __getattr__(name: str) -> _typing.Any:
+        raise _other_names.missing_name("random", name)

@@ -61,7 +61,7 @@ def normal(
 
     Source: NumPy 2.4, numpy.random.Generator.normal.
     """
-    return _moved("normal", standard_normal(key, shape, dtype), loc, scale)
+    return _moved("normal", standard_normal(checked("normal", key), shape, dtype), loc, scale)
 
 
 def truncated_normal(
@@ -192,7 +192,7 @@ def integers(
     if last is None:
         first, last = 0, first
     last -= not endpoint
-    wanted = int64 if dtype is None else dtypes.dtype(dtype)
+    wanted = int64 if dtype is None else dtypes.dtype(dtype, "integers")
     if wanted.kind not in "iu":
         raise errors.ArgumentTypeError(f"integers: dtype must be an integer dtype, not {wanted}")
     if first > last:
