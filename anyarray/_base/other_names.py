@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -118,9 +119,17 @@ def missing_name(chapter: str, name: str) -> AttributeError:
     elif name in theirs.__all__ and not _is_scalar_class(getattr(theirs, name)):
         takes = inspect.isroutine(getattr(theirs, name)) and not name.startswith(("from", "load", "mem"))
         text += f". Use np.{path}" + (", which takes Arrays" if takes else "")
-    else:  # with `obj`, Python suggests a similar name of the module
-        return AttributeError(text, name=name, obj=sys.modules[module])
+    else:
+        text += near(name, dir(sys.modules[module]))
     return AttributeError(text, name=name)
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The end of a message that suggests a similar name; empty if there is none."""
+    import difflib  # 2 ms, so not at `import anyarray`
+
+    found = difflib.get_close_matches(name, known, n=1)
+    return f'. Did you mean "{found[0]}"?' if found else ""
 
 
 def _in_chapter(name: str) -> str | None:

@@ -111,6 +111,7 @@ def give_defaults(body: Any, function: Callable[..., Any]) -> None:
         body.__kwdefaults__ = {**named, **dict.fromkeys(SYNONYMS[function.__name__])}
     if options:
         body.__defaults__ = (*(function.__defaults__ or ()), *[named[name] for name in options])
+    if not is_operator(function):
         body.__wrapped__ = function  # whose signature `inspect` shows
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import anyarray as xp
 from anyarray._array.array import Array
 from anyarray._base import sizes
-from anyarray._base.other_names import ALIASES
+from anyarray._base.other_names import ALIASES, near
 from anyarray._call.dispatch import decides
 from anyarray.numpy._entrance import (
     NUMBERS,
@@ -97,7 +97,5 @@ def missing(path: str) -> NoReturn:
             getattr(np, name)
         except AttributeError as error:
             reason = "." + str(error).partition(" release.")[2]
-    text = f"module {module!r} has no attribute {name!r}{reason.rstrip('.')}"
-    if reason.strip("."):
-        raise AttributeError(text, name=name)
-    raise AttributeError(text, name=name, obj=sys.modules[module])  # Python suggests a similar name of the module
+    reason = reason.rstrip(".") or near(name, dir(sys.modules[module]))
+    raise AttributeError(f"module {module!r} has no attribute {name!r}{reason}", name=name)

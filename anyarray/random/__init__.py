@@ -16,7 +16,7 @@ A function of a key is pure: the same key gives the same numbers. So split a key
 >>> key, other = random.split(random.key(7))
 >>> random.normal(key, (2, 3)).shape
 (2, 3)
->>> xp.array_equal(random.normal(key, (2,)), random.normal(other, (2,)))
+>>> bool(xp.array_equal(random.normal(key, (2,)), random.normal(other, (2,))))
 False
 """
 
