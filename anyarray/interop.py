@@ -224,7 +224,9 @@ def portable(function: Callable[..., Any] | None = None, /, *, convert: bool | S
             result = function(*in_args, **in_kwargs)
         except errors.ArgumentTypeError as error:
             if not kinds and any(isinstance(one, (list, tuple)) for one in (*args, *kwargs.values())):
-                error.add_note(f"{name_of(function)} was given a list. @xp.portable(convert=True) makes an Array of it.")
+                error.add_note(
+                    f"{name_of(function)} was given a list. @xp.portable(convert=True) makes an Array of it."
+                )
             raise
         if not kinds or None in kinds:
             return result

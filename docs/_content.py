@@ -220,7 +220,9 @@ def page(stem: str, title: str, names: list[str]) -> Page:
     """
     parts = [f"# {title}"]
     if stem in SPACES:
-        first_line, _, body = inspect.cleandoc(getattr(xp, stem, sys.modules.get(f"anyarray.{stem}")).__doc__).partition("\n")
+        first_line, _, body = inspect.cleandoc(
+            getattr(xp, stem, sys.modules.get(f"anyarray.{stem}")).__doc__
+        ).partition("\n")
         # As for all docstrings: reStructuredText, but for blocks that stand apart, which are literal without a "::".
         literal = re.sub(r"\n\n(?= {4}\S)", "\n\n::\n\n", f"\n{body}").strip()
         parts += [first_line, *[rst(literal)] * bool(literal)]

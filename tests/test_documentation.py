@@ -153,7 +153,9 @@ def test_every_public_function_has_an_example(public: str) -> None:
 @each("public", sorted(PUBLIC))
 def test_every_public_name_stands_in_the_reference_once(public: str) -> None:
     name = re.escape(public)
-    assert len(re.findall(rf"^\.\. auto\w+:: anyarray\.{name}$|^\| <a id=.{name}.></a>`{name}` \|", REFERENCE, re.M)) == 1
+    assert (
+        len(re.findall(rf"^\.\. auto\w+:: anyarray\.{name}$|^\| <a id=.{name}.></a>`{name}` \|", REFERENCE, re.M)) == 1
+    )
 
 
 def test_the_table_of_backends_has_a_row_for_each_library() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import pickletools
 import re
+import traceback
 import warnings
 from collections.abc import Callable
 from typing import Any, Final
@@ -14,10 +15,11 @@ import pytest
 from comparison import each
 
 import anyarray as xp
-import anyarray.numpy as np
 
 X: Final = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
-DTYPES: Final = "bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128"
+DTYPES: Final = (
+    "bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128"
+)
 DTYPE: Final = f"dtype must be one of {DTYPES}, float16, bfloat16, not"
 KEY: Final = "Make one: xp.random.key(0), or take one of xp.random.split(key)"
 
@@ -88,6 +90,41 @@ def test_a_list_given_to_a_portable_function_is_answered_with_the_word_that_conv
     with pytest.raises(xp.ArgumentTypeError) as caught:
         xp.portable(xp.sum)([1, 2])
     assert caught.value.__notes__ == ["sum was given a list. @xp.portable(convert=True) makes an Array of it."]
+
+
+def frames_of(error: BaseException) -> list[str]:
+    """The names of the functions in a traceback, and the file of the last."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return [frame.name for frame in frames] + [frames[-1].filename]
+
+
+@pytest.mark.needs("derivatives")
+def test_a_traceback_of_a_transform_shows_the_user_s_frames(
+    backend: xp.Backend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(x: xp.Array) -> xp.Array:
+        return x if xp.sum(x) > 1 else -x
+
+    call = xp.jit(refused)
+    with pytest.raises(xp.TransferError) as short:
+        call(xp.ones(3))
+    assert frames_of(short.value)[1:] == ["called", "called", "refused", __file__]
+    assert short.value.__cause__ is None
+    monkeypatch.setenv("ANYARRAY_TRACEBACK", "full")
+    with pytest.raises(xp.TransferError) as full:
+        call(xp.ones(3))
+    assert len(frames_of(full.value)) > 10
+    assert full.value.__cause__ is not None
+
+
+def test_a_traceback_of_a_user_s_own_error_leaves_our_frames_out(backend: xp.Backend) -> None:
+    def broken(x: xp.Array) -> xp.Array:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError) as caught:
+        xp.vmap(broken)(xp.ones(3))
+    assert frames_of(caught.value)[-2:] == ["broken", __file__]
+    assert [name for name in frames_of(caught.value) if name in ("run_on", "result")] == []
 
 
 PUBLIC: Final = [

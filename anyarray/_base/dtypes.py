@@ -201,7 +201,10 @@ DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str
 _by_object: dict[Any, DType] = {}
 
 _CURES: Final = {
-    **{(name, int): f". Give a shape of several axes as a tuple: xp.{name}((3, 4))" for name in ("empty", "ones", "zeros")},
+    **{
+        (name, int): f". Give a shape of several axes as a tuple: xp.{name}((3, 4))"
+        for name in ("empty", "ones", "zeros")
+    },
     **{(name, bool): ". Give keepdims by name: keepdims=True" for name in ("prod", "sum")},
 }
 """What to write instead of a number or a bool that came in the place of a dtype, by function."""
