@@ -641,5 +641,5 @@ def test_integers_beyond_a_narrow_default_are_refused() -> None:
 
 @pytest.mark.parametrize("one", [np.int64(1), np.float32(2), np.ones(2), xp.ones(2)], ids=repr)
 def test_an_array_is_no_dtype(one: Any) -> None:
-    with pytest.raises(TypeError, match="^zeros: dtype must be one of"):
+    with pytest.raises(TypeError, match=r"^zeros: dtype must be one of"):
         xp.zeros(2, dtype=one)

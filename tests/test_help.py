@@ -15,6 +15,7 @@ import pytest
 from comparison import each
 
 import anyarray as xp
+import anyarray.numpy as np
 
 X: Final = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
 DTYPES: Final = (
@@ -63,7 +64,7 @@ CURES: Final[dict[str, str]] = {
 @each("call", CURES)
 def test_a_wrong_call_is_answered_with_its_cure(call: str) -> None:
     with pytest.raises((TypeError, ValueError, AttributeError)) as caught:
-        eval(call)
+        eval(call, {"xp": xp, "np": np, "X": X})
     assert str(caught.value) == CURES[call]
 
 
@@ -160,15 +161,15 @@ def test_blocks_say_what_they_are() -> None:
         pass
 
 
+DROPPED: Final = "was dropped unused: it has an effect in a with statement or as a decorator"
 UNUSED: Final[dict[str, tuple[Callable[[], object], str]]] = {
     "backend": (
         lambda: xp.backend("numpy"),
-        'anyarray.backend("numpy") was dropped unused: it has an effect in a with statement or as a decorator. '
-        'For the whole program: anyarray.set_default_backend("numpy")',
+        f'anyarray.backend("numpy") {DROPPED}. For the whole program: anyarray.set_default_backend("numpy")',
     ),
     "transfers": (
         lambda: xp.transfers(),
-        "xp.transfers(...) was dropped unused: it has an effect in a with statement or as a decorator",
+        f"xp.transfers(...) {DROPPED}",
     ),
 }
 

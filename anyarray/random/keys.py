@@ -82,6 +82,7 @@ def checked(function: str, key: AnyArray) -> Array:
     given = as_array(function, "key", key)
     if given.dtype != uint32 or given.shape != (2,):
         raise errors.ArgumentTypeError(
-            f"{function}: key must be an Array of uint32 of shape (2,), not {given.dtype} of shape {given.shape}. {cure}"
+            f"{function}: key must be an Array of uint32 of shape (2,), not {given.dtype} of shape {given.shape}. "
+            f"{cure}"
         )
     return given

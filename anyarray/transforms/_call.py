@@ -192,7 +192,7 @@ def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
                     diagnosis.diagnose_failure(error, name)
                 except errors.AnyarrayError as clear:
                     error = clear
-                raise callers.shortened(error, _packages())
+                raise callers.shortened(error, _packages()) from error.__cause__
 
         return called
 
