@@ -17,7 +17,8 @@ STYLE: Final = """
   .title { font-weight: 600; font-size: 15px } .note { fill: #57606a; font-size: 11px }
   .numpy { fill: #b6bfc9 } .ours { fill: #2f6f9f } .loss { fill: #b3541e }
   @media (prefers-color-scheme: dark) {
-    text { fill: #e6edf3 } .note { fill: #9da7b1 } .numpy { fill: #4b5563 } .ours { fill: #58a6d8 } .loss { fill: #e08e5a }
+    text { fill: #e6edf3 } .note { fill: #9da7b1 }
+    .numpy { fill: #4b5563 } .ours { fill: #58a6d8 } .loss { fill: #e08e5a }
   }
 """
 

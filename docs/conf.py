@@ -58,7 +58,7 @@ def list_errors(app: Any, what: str, name: str, one: Any, options: Any, lines: l
         return
     parts = re.split(r",\s+(?:and\s+)?(?=\w+(?:Error|Warning)\b)", found[1])
     fields = [re.sub(r"^(\w+)\s+(.*)$", r":raises \1: \2", " ".join(part.split())) for part in parts]
-    lines[:] = [*(text[: found.start()] + text[found.end() :]).splitlines(), "", *fields, ""]
+    lines[:] = [*(text[: found.start()] + text[found.end() :].lstrip(" ")).splitlines(), "", *fields, ""]
 
 
 def setup(app: Any) -> None:

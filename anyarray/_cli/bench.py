@@ -33,7 +33,8 @@ def add_parser(commands: Any) -> None:
         help="time the installed backends, side by side",
         description="Time these experiments: "
         + ", ".join(experiment.name for experiment in EXPERIMENTS)
-        + ". Each runs with few elements and with up to millions, on every installed backend. Takes about a minute and a half.",
+        + ". Each runs with few elements and with up to millions, on every installed backend. "
+        "Takes about a minute and a half.",
     )
     parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds, a few seconds")
