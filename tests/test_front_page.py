@@ -18,9 +18,9 @@ def test_the_picture_is_drawn_from_its_data() -> None:
     assert (DOCS / "images" / "front.svg").read_text() == _front.picture()
 
 
-@pytest.mark.parametrize("name", ["front.svg", "logo.svg"])
-def test_a_picture_is_well_formed_and_has_a_form_for_the_dark(name: str) -> None:
-    text = (DOCS / "images" / name).read_text()
+@pytest.mark.parametrize("file", ["front.svg", "logo.svg"])
+def test_a_picture_is_well_formed_and_has_a_form_for_the_dark(file: str) -> None:
+    text = (DOCS / "images" / file).read_text()
     assert ET.fromstring(text).find("{http://www.w3.org/2000/svg}title") is not None
     assert "prefers-color-scheme: dark" in text
 
