@@ -67,11 +67,12 @@ def install(session: nox.Session, group: str, extras: str = "") -> None:
 
 @nox.session
 def lint(session: nox.Session) -> None:
-    """Style, formatting, and which file may import which."""
+    """Style of code and prose, formatting, and which file may import which."""
     install(session, "lint")
     session.run("ruff", "check", *session.posargs)
     session.run("ruff", "format", "--check", *session.posargs)
     session.run("lint-imports")
+    session.run("python", "docs/_style.py")
 
 
 @nox.session

@@ -12,6 +12,7 @@ from anyarray import backends as _contract  # noqa: F401  # pyright: ignore[repo
 from anyarray import extensions as _extensions
 from anyarray._array.array import Array
 from anyarray._base import errors, other_names
+from anyarray._base import functions as _functions
 from anyarray._base.errors import *
 from anyarray._choice.automatic import Decision, OutOfMemoryWarning, ProfileWarning
 from anyarray._choice.choice import backend, device, fused, set_default_backend
@@ -90,4 +91,5 @@ __all__ = [
 ]  # fmt: skip
 __all__ += errors.__all__
 __all__ += _namespace.__all__
+_functions.publish("anyarray", __all__, globals())
 __all__ += [name for name in _extensions.NAMES if "." not in name]

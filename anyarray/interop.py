@@ -48,6 +48,9 @@ def from_native(a: Native, /) -> Array:
     >>> xp.from_native(np.arange(3)).tolist()
     [0, 1, 2]
     """
+    if type(a) is not Array and registry.backend_of_native(a) is None:
+        cure = ". Make an Array of it: xp.asarray(...)" if errors.holds_numbers(a) else ""
+        raise errors.ArgumentTypeError(f"from_native: a must be an array of a library, not {type(a).__name__}{cure}")
     return _kept_from_writes(as_array("from_native", "a", a), a)
 
 
@@ -267,7 +270,14 @@ def portable(function: Callable[..., Any] | None = None, /, *, convert: bool | S
         kinds: list[Home | None] = []
         in_args = [_wrapped(one, kinds) for one in args]
         in_kwargs = {name: _wrapped(one, kinds) for name, one in kwargs.items()} if kwargs else kwargs
-        result = function(*in_args, **in_kwargs)
+        try:
+            result = function(*in_args, **in_kwargs)
+        except errors.ArgumentTypeError as error:
+            if not kinds and any(isinstance(one, (list, tuple)) for one in (*args, *kwargs.values())):
+                error.add_note(
+                    f"{name_of(function)} was given a list. @xp.portable(convert=True) makes an Array of it."
+                )
+            raise
         if not kinds or None in kinds:
             return result
         first = kinds[0]

@@ -3,12 +3,14 @@
 import typing as _typing
 
 from anyarray import extensions as _extensions
+from anyarray._base import functions as _functions
 from anyarray._base import other_names
 from anyarray.standard import linalg as _chapter
 from anyarray.standard.linalg import *
 
 __all__: list[str] = []
 __all__ += _chapter.__all__
+_functions.publish(__name__, __all__, globals())
 __all__ += [path.partition(".")[2] for path in _extensions.NAMES if path.startswith("linalg.")]
 
 if _typing.TYPE_CHECKING:

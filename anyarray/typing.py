@@ -11,6 +11,7 @@ write a shape and a dtype. The classes are those of results with several parts.
 from __future__ import annotations
 
 from anyarray._array.array import AnyArray, Index, Shape
+from anyarray._base import functions as _functions
 from anyarray._base.dtypes import DTypeLike
 from anyarray.standard.data_types import FloatInfo, IntegerInfo
 from anyarray.standard.inspection import Capabilities, DefaultDTypes, Info
@@ -21,3 +22,5 @@ __all__ = [
     "QR", "SVD", "AnyArray", "Capabilities", "DTypeLike", "DefaultDTypes", "Eigensystem", "FloatInfo", "Index", "Info",
     "IntegerInfo", "Shape", "Slogdet", "UniqueAll", "UniqueCounts", "UniqueInverse",
 ]  # fmt: skip
+
+_functions.publish(__name__, __all__, globals())

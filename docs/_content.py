@@ -7,32 +7,27 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import itertools
 import json
 import operator
-import pkgutil
 import re
 import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType, UnionType
+from types import UnionType
 from typing import Any, Final
 
 import numpy as np
 
 import anyarray as xp
 import anyarray.numpy
-from anyarray import extensions, standard, testing, typing
+from anyarray import extensions
 from anyarray._base import dtypes, other_names
 from anyarray._calibration.explanation import duration
 from anyarray._registry import libraries
 from anyarray.numpy import _itself
 
-FIRST: Final = ("array", "choice", "registry", "inventory", "interop")
-"""Pages of the reference that stand before the others, which follow by name."""
-
-SPACES: Final = ("fft", "linalg", "testing", "typing")
+SPACES: Final = ("fft", "linalg", "random", "testing", "typing")
 """Modules whose names are not those of anyarray itself."""
 
 
@@ -139,54 +134,99 @@ TABLES: Final = {
 
 
 def reference() -> list[Page]:
-    """The reference: a page for each module with public names, and a list."""
-    chapters = [
-        importlib.import_module(f"{standard.__name__}.{m.name}")
-        for m in pkgutil.iter_modules(standard.__path__)
-        if m.name != "namespace"
-    ]
-    names_of: dict[ModuleType, list[str]] = {chapter: list(chapter.__all__) for chapter in chapters}
-    for path, subject in extensions.NAMES.items():
-        chapter = importlib.import_module(f"{extensions.__name__}.{subject}")
-        names_of.setdefault(chapter, []).append(path)
-    chapters = list(names_of)
-    in_chapters = set(itertools.chain.from_iterable(names_of.values()))
-    for name in xp.__all__:
-        one = getattr(xp, name)
-        if name not in in_chapters and one not in chapters:
-            names_of.setdefault(sys.modules[getattr(one, "__module__", xp.__name__)], []).append(name)
-    names_of.update({one: list(one.__all__) for one in (testing, typing)})
-    pages = {stem_of(module): page(module, names) for module, names in names_of.items()}
-    stems = [*FIRST, *sorted(pages.keys() - FIRST)]
-    toctree = "\n".join(("```{toctree}", ":hidden:", "", *stems, "```"))
-    meanings = {stem_of(module): (module.__doc__ or "").partition("\n")[0] for module in names_of}
-    listed = "\n".join(f"- [](./{stem}.md): {meanings[stem]}" for stem in stems)
-    return [Page("index.md", f"# Reference\n\n{listed}\n\n{toctree}\n"), *(pages[stem] for stem in stems)]
+    """The reference: a page for each subject, and a list of them."""
+    pages = {stem: page(stem, title, names_of(stem)) for stem, title in SUBJECTS.items()}
+    listed = "\n".join(f"- [{title}](./{stem}.md)" for stem, title in SUBJECTS.items())
+    toctree = "\n".join(("```{toctree}", ":hidden:", "", *SUBJECTS, "```"))
+    return [Page("index.md", f"# Reference\n\n{listed}\n\n{toctree}\n"), *pages.values()]
 
 
-def stem_of(module: ModuleType) -> str:
-    """The name of a module's page."""
-    folder, _, name = module.__name__.rpartition(".")
-    return f"further_{name}" if folder == extensions.__name__ else name.strip("_")
+SUBJECTS: Final = {
+    "arrays": "Arrays, constants and dtypes",
+    "backends": "Backends and devices",
+    "conversion": "Conversion between libraries",
+    "transforms": "Transforms",
+    "creation": "Creation",
+    "elementwise": "Elementwise functions",
+    "manipulation": "Shapes, axes and indexing",
+    "sorting": "Sorting, searching and sets",
+    "statistics": "Statistics and reductions",
+    "products": "Products and linear algebra",
+    "linalg": "linalg",
+    "fft": "fft and windows",
+    "polynomials": "Polynomials and calculus",
+    "random": "random",
+    "memory": "Transfers and memory",
+    "errors": "Errors and warnings",
+    "typing": "typing",
+    "testing": "testing",
+}
+"""The title of each page of the reference, by its name."""
+
+_CHAPTERS: Final = {
+    "arrays": "standard.constants standard.data_types standard.inspection",
+    "creation": "standard.creation extensions.creation",
+    "elementwise": "standard.elementwise extensions.elementwise",
+    "manipulation": "standard.manipulation standard.indexing extensions.manipulation extensions.selection",
+    "sorting": "standard.sorting standard.searching standard.sets extensions.sorting extensions.sets",
+    "statistics": "standard.statistical standard.utility extensions.statistics extensions.histograms "
+    "extensions.correlation",
+    "products": "standard.linear_algebra extensions.products",
+    "linalg": "linalg",
+    "fft": "fft extensions.windows",
+    "polynomials": "extensions.polynomials extensions.calculus",
+    "random": "random",
+    "transforms": "transforms",
+    "errors": "_base.errors",
+    "typing": "typing",
+    "testing": "testing",
+}
+"""The modules whose names stand on a page."""
+
+_OTHERS: Final = {
+    "arrays": "Array __array_api_version__ __version__",
+    "backends": "backend set_default_backend device backends Backend BackendInfo calibrate explain Explanation "
+    "Decision policy fused",
+    "conversion": "from_native to_native portable",
+    "memory": "transfers no_transfers Transfer TransferLog memory free_memory DeviceMemory",
+    "errors": "OutOfMemoryWarning ProfileWarning TransferWarning",
+}
+"""Further names on a page."""
 
 
-def page(module: ModuleType, names: list[str]) -> Page:
-    """The page of one module, made of docstrings and constants.
+def names_of(stem: str) -> list[str]:
+    """The public names on a page, as paths below `anyarray`."""
+    names = _OTHERS.get(stem, "").split()
+    for chapter in _CHAPTERS.get(stem, "").split():
+        folder, _, subject = chapter.rpartition(".")
+        if folder == "extensions":
+            names += [path for path, found in extensions.NAMES.items() if found == subject and "." not in path]
+        else:
+            prefix = f"{subject}." if not folder and chapter in SPACES else ""
+            names += [f"{prefix}{name}" for name in importlib.import_module(f"anyarray.{chapter}").__all__]
+    return names
 
-    It has the module's docstring, its constants as a table, then what has a docstring itself.
+
+def page(stem: str, title: str, names: list[str]) -> Page:
+    """The page of a subject, made of docstrings and constants.
+
+    It begins with the docstring of the module that has its name, if there is one. Constants are a table, with an anchor
+    for each; what has a docstring itself follows.
     """
-    stem = stem_of(module)
-    space = f"{stem}." if stem in SPACES else ""
-    first_line, _, body = inspect.cleandoc(module.__doc__ or "").partition("\n")
-    objects = {name: getattr(module, name.rpartition(".")[2]) for name in names}
+    parts = [f"# {title}"]
+    if stem in SPACES:
+        first_line, _, body = inspect.cleandoc(
+            getattr(xp, stem, sys.modules.get(f"anyarray.{stem}")).__doc__
+        ).partition("\n")
+        # As for all docstrings: reStructuredText, but for blocks that stand apart, which are literal without a "::".
+        literal = re.sub(r"\n\n(?= {4}\S)", "\n\n::\n\n", f"\n{body}").strip()
+        parts += [first_line, *[rst(literal)] * bool(literal)]
+    objects = {name: operator.attrgetter(name)(xp) for name in names}
     documented = [name for name, one in objects.items() if is_documented(one)]
-    values = [(f"`{space}{name}`", value(one)) for name, one in objects.items() if name not in documented]
-    # As for all docstrings: reStructuredText, but for blocks that stand apart, which are literal without a "::".
-    literal = re.sub(r"\n\n(?= {4}\S)", "\n\n::\n\n", f"\n{body}").strip()
-    parts = [f"# {stem.replace('_', ' ').capitalize()}", first_line, *[rst(literal)] * bool(literal)]
+    values = [(f'<a id="{name}"></a>`{name}`', value(one)) for name, one in objects.items() if name not in documented]
     if values:
         parts.append(table(("name", "value"), values))
-    parts += [directive(f"anyarray.{space}{name}", objects[name]) for name in documented]
+    parts += [directive(f"anyarray.{name}", objects[name]) for name in documented]
     return Page(f"{stem}.md", "\n\n".join(parts) + "\n")
 
 

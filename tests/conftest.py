@@ -20,6 +20,7 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 import zlib
 from collections.abc import Callable, Iterator
@@ -302,6 +303,16 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     complaint = memory_complaint(config)
     if complaint:
         terminalreporter.write_line(complaint, red=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A folder of pytest's for temporary files, which TensorFlow leaves in processes that end early."""
+    folder = str(tmp_path_factory.mktemp("files"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tempfile, "tempdir", folder)
+        patch.setenv("TMPDIR", folder)
+        yield
 
 
 @pytest.fixture

@@ -12,7 +12,9 @@ import pytest
 from comparison import each
 
 import anyarray as xp
+from anyarray import standard
 from anyarray._call import by_position
+from anyarray.standard import namespace
 
 OURS: Final = {"rcond": "rtol"}
 """NumPy's name of an option whose meaning is that of ours."""
@@ -23,10 +25,13 @@ THEIRS: Final = {"cumulative_sum": "cumsum", "cumulative_prod": "cumprod"}
 
 FUNCTIONS: Final[dict[str, tuple[Any, Any]]] = {
     f"{prefix}{name}": (getattr(space, name), getattr(theirs, THEIRS.get(name, name), None))
-    for space, theirs, prefix in ((xp, np, ""), (xp.linalg, np.linalg, "linalg."), (xp.fft, np.fft, "fft."))
-    for name in space.__all__
-    if getattr(getattr(space, name), "__module__", "").startswith("anyarray.standard")
-    and callable(getattr(space, name))
+    for space, declared, theirs, prefix in (
+        (xp, namespace, np, ""),
+        (xp.linalg, standard.linalg, np.linalg, "linalg."),
+        (xp.fft, standard.fft, np.fft, "fft."),
+    )
+    for name in declared.__all__
+    if callable(getattr(space, name))
     and not inspect.isclass(getattr(space, name))
     and getattr(space, name) is not getattr(xp if prefix else ModuleType(""), name, None)
 }

@@ -38,7 +38,7 @@ DEVIATION: Final = re.compile(r"^" + r"\| `(.+?)` " * 5 + r"\|$", re.M)
 TRANSLATION: Final = re.compile(r"^\| `([^`|]+)` \| `([^`|]+)` \|$", re.M)
 NAMED_CODE: Final = re.compile(r"`((?:[\w.]+/)*(?:[\w.]+/|\w+\.(?:py|c|h|md)))(?::([\w.]+))?`")
 """A file or a folder, and what is defined in it, in the pages for who reads the code."""
-SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft, "testing.": testing}
+SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft, "random.": xp.random, "testing.": testing}
 PUBLIC: Final = {
     prefix + name: getattr(space, name)
     for prefix, space in SPACES.items()
@@ -153,7 +153,9 @@ def test_every_public_function_has_an_example(public: str) -> None:
 @each("public", sorted(PUBLIC))
 def test_every_public_name_stands_in_the_reference_once(public: str) -> None:
     name = re.escape(public)
-    assert len(re.findall(rf"^\.\. auto\w+:: anyarray\.{name}$|^\| `{name}` \|", REFERENCE, re.M)) == 1
+    assert (
+        len(re.findall(rf"^\.\. auto\w+:: anyarray\.{name}$|^\| <a id=.{name}.></a>`{name}` \|", REFERENCE, re.M)) == 1
+    )
 
 
 def test_the_table_of_backends_has_a_row_for_each_library() -> None:

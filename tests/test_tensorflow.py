@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pytest
@@ -113,7 +114,7 @@ def test_a_tensor_that_no_array_can_be_is_a_type_error(make: Callable[[], Any]) 
 
 
 def test_a_dtype_of_tensorflow_is_taken() -> None:
-    with pytest.raises(TypeError, match="dtype: must be one of"):
+    with pytest.raises(TypeError, match="dtype must be one of"):
         xp.zeros(2, dtype=np.int64(1))  # which is equal to tf.float32, and has its hash
     assert xp.zeros(2, dtype=tf.float32).dtype is xp.float32
     assert tf.as_dtype(xp.float32) is tf.float32
@@ -525,3 +526,64 @@ def test_a_call_that_fails_calls_few_ops(monkeypatch: pytest.MonkeyPatch) -> Non
         with pytest.raises(ValueError):
             call()
         assert 1 <= len(called) <= 2, called  # of the fast path and of the slow one: TensorFlow frees nothing of them
+
+
+CURE: Final = (
+    "In a tf.function, AutoGraph needs tensors: if xp.to_native(x > 0):, and in a loop also v = xp.to_native(v)"
+)
+
+
+def chosen(v: Any) -> Any:
+    if xp.sum(v) > 1:
+        v = v * 2
+    return v
+
+
+def repeated(v: Any) -> Any:
+    while xp.sum(v) < 100:
+        v = v * 2
+    return v
+
+
+def counted(v: Any) -> Any:
+    for _ in tf.range(2):
+        v = v + 1
+    return v
+
+
+def chosen_by_a_tensor(v: Any) -> Any:
+    if xp.to_native(xp.sum(v) > 1):
+        v = v * 2
+    return v
+
+
+def repeated_on_a_tensor(v: Any) -> Any:
+    v = xp.to_native(v)
+    while xp.to_native(xp.sum(v) < 100):
+        v = xp.to_native(xp.multiply(v, 2))
+    return v
+
+
+def counted_on_a_tensor(v: Any) -> Any:
+    v = xp.to_native(v)
+    for _ in tf.range(2):
+        v = xp.to_native(xp.add(v, 1))
+    return v
+
+
+@pytest.mark.parametrize(
+    ("function", "sentence"),
+    [(chosen, CURE), (repeated, CURE), (counted, "for a loop of AutoGraph, xp.to_native(x) is its tensor")],
+)
+def test_autograph_on_an_array_is_refused_with_the_cure(function: Any, sentence: str) -> None:
+    with xp.backend("tf"), pytest.raises(Exception, match=re.escape(sentence)):
+        tf.function(function)(xp.ones(3))
+
+
+@pytest.mark.parametrize(
+    ("function", "expected"),
+    [(chosen_by_a_tensor, [2.0] * 3), (repeated_on_a_tensor, [64.0] * 3), (counted_on_a_tensor, [3.0] * 3)],
+)
+def test_autograph_takes_the_tensor_of_an_array(function: Any, expected: list[float]) -> None:
+    with xp.backend("tf"):
+        assert np.asarray(tf.function(function)(xp.ones(3))).tolist() == expected

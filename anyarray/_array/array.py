@@ -316,7 +316,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
             cure = "" if 0 in shape else f". Take an element: {_first_of(shape)}"
             raise errors.ArgumentTypeError(f"{function}: x must have no axes, not shape {shape}{cure}")
         if dtype.kind not in kinds:
-            raise errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}")
+            cure = f". Convert it: {'xp.real(x)' if dtype.kind == 'c' else 'int(x)'}" if kinds != "b" else ""
+            raise errors.ArgumentTypeError(f"{function}: x must not have the dtype {dtype}{cure}")
         return self._host(function).item()
 
     # NumPy scalars and 0-d arrays, the common case, are converted at once.
@@ -1113,6 +1114,10 @@ def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
 def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:
     backend = registry.backend_of_name(name)
     return _wrap(transfer.from_host(host, backend), backend.placed if placed else backend.free)
+
+
+_unpickled.__module__, _unpickled.__qualname__ = "anyarray", "Array._unpickled"
+Array._unpickled = staticmethod(_unpickled)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def _require_axes(key: Any, array: Array, ndim: int, *, is_sequence: bool) -> None:

@@ -7,6 +7,7 @@ see it on every backend.
 
 from __future__ import annotations
 
+import inspect
 import math
 import operator
 import pickle
@@ -908,3 +909,8 @@ def _in_order(function: str, x: Any, order: str) -> Array:
         axes = sorted(range(x.ndim), key=lambda axis: -abs(memory.strides[axis]))
         return x if axes == list(range(x.ndim)) else _xp.permute_dims(x, axes)
     return x.T if order == "F" or (order == "A" and _is_in_columns(x)) else x  # type: ignore[no-any-return]  # an Array
+
+
+for _name, _member in list(vars(Methods).items()):
+    if inspect.isfunction(_member):
+        _member.__qualname__ = f"Array.{_name}"  # the class by which users know it

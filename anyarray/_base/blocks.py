@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Generic, ParamSpec, TypeVar, cast
 
-from anyarray._base import errors
+from anyarray._base import callers, errors
 from anyarray._base.functions import is_any_of, qualified_name_of
 
 P = ParamSpec("P")
@@ -25,6 +25,13 @@ def block(opened: Callable[P, AbstractContextManager[T]]) -> Callable[P, Block[T
 
     @functools.wraps(opened)
     def made(*args: P.args, **kwargs: P.kwargs) -> Block[T]:
+        if args:  # what comes by name is checked when the block is entered
+            try:
+                inspect.signature(opened).bind(*args, **kwargs)
+            except TypeError as error:
+                name = opened.__name__
+                text = f"{name}: {error}. Use it in a with statement: with xp.{name}(...):"
+                raise errors.ArgumentTypeError(text) from None
         return Block(opened.__name__, functools.partial(opened, *args, **kwargs))
 
     return made
@@ -37,10 +44,19 @@ class Block(Generic[T]):
         self._name = name
         self._opened = opened
         self._open: AbstractContextManager[T] | None = None
+        self._is_used = False
+
+    def __repr__(self) -> str:
+        return f"anyarray.{self._name}(...)"
+
+    def __del__(self) -> None:
+        if not self._is_used:
+            hint_at_use(f"xp.{self._name}(...)")
 
     def __enter__(self) -> T:
         if self._open is not None:
             raise RuntimeError(f"{self._name}: this block is open already. Make one for each with statement")
+        self._is_used = True
         manager = self._opened()
         found = manager.__enter__()
         self._open = manager
@@ -53,7 +69,14 @@ class Block(Generic[T]):
         return manager.__exit__(kind, error, trace)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        self._is_used = True
         return within(self._name, self._opened, function)
+
+
+def hint_at_use(written: str, more: str = "") -> None:
+    """Warn that a block was dropped before it had an effect."""
+    text = f"{written} was dropped unused: it has an effect in a with statement or as a decorator{more}"
+    callers.warn(text, RuntimeWarning)
 
 
 def within(name: str, opened: Callable[[], AbstractContextManager[Any]], function: Callable[P, R]) -> Callable[P, R]:

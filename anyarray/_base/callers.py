@@ -6,8 +6,11 @@ import contextlib
 import os
 import sys
 import warnings
-from types import FrameType
+from collections.abc import Iterable
+from types import FrameType, TracebackType
 from typing import Any, Final
+
+from anyarray._base import environment, errors
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(__file__)) + os.sep
 SKIPPED_FILES: Final = (_PACKAGE, "<anyarray", "<frozen ", contextlib.__file__)
@@ -20,6 +23,35 @@ def user_frame() -> FrameType:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(SKIPPED_FILES):
         frame = frame.f_back
     return frame
+
+
+TRACEBACK: Final = "ANYARRAY_TRACEBACK"
+"""The environment variable that says "full" where tracebacks are to show our frames."""
+
+
+def shortened(error: Exception, libraries: Iterable[str]) -> Exception:
+    """The error, with a traceback of the user's frames alone.
+
+    For an error of ours, that is without the frames of these packages and without the library's error behind it. Any
+    other error keeps those of the packages. Does nothing if ANYARRAY_TRACEBACK is "full".
+    """
+    if environment.variable(TRACEBACK).lower() == "full":
+        return error
+    hidden = SKIPPED_FILES
+    if isinstance(error, errors.AnyarrayError):
+        if not isinstance(error, errors.TraceError):  # whose library says where the Array was made
+            error.__cause__, error.__suppress_context__ = None, True
+        found = [getattr(sys.modules.get(name), "__file__", None) for name in libraries]
+        hidden += (*[os.path.dirname(file) + os.sep for file in found if file], "<string>", "<__array_function__")
+    kept, trace = None, error.__traceback__
+    frames = []
+    while trace is not None:
+        frames.append(trace)
+        trace = trace.tb_next
+    for one in reversed(frames):
+        if not one.tb_frame.f_code.co_filename.startswith(hidden):
+            kept = TracebackType(kept, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return error.with_traceback(kept)
 
 
 def warn(message: str, category: type[Warning]) -> None:

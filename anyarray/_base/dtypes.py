@@ -117,8 +117,8 @@ class DType:
     def __str__(self) -> builtins.str:
         return self.name
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return dtype, (self.name,)
+    def __reduce__(self) -> builtins.str:
+        return self.name  # of the namespace
 
 
 def is_same_kind(came: DType, wanted: DType) -> bool:
@@ -200,11 +200,20 @@ DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str
 
 _by_object: dict[Any, DType] = {}
 
+_CURES: Final = {
+    **{
+        (name, int): f". Give a shape of several axes as a tuple: xp.{name}((3, 4))"
+        for name in ("empty", "ones", "zeros")
+    },
+    **{(name, bool): ". Give keepdims by name: keepdims=True" for name in ("prod", "sum")},
+}
+"""What to write instead of a number or a bool that came in the place of a dtype, by function."""
 
-def dtype(wanted: Any, /) -> DType:
+
+def dtype(wanted: Any, function: str = "", /) -> DType:
     """The dtype that `wanted` means: ours, NumPy's, a name or a Python class.
 
-    Raises TypeError for what is no dtype of an Array (object, string, datetime ...).
+    Raises TypeError for what is no dtype of an Array (object, string, datetime ...), which names the `function`.
     """
     if type(wanted) is DType:
         return wanted
@@ -230,7 +239,10 @@ def dtype(wanted: Any, /) -> DType:
     if found is None and type(wanted).__name__ == "dtype":  # PyTorch's torch.float32, of which NumPy knows nothing
         found = KNOWN.get(str(wanted).rpartition(".")[2])
     if found is None:
-        raise ArgumentTypeError(f"dtype: must be one of {', '.join(KNOWN)}, not {wanted!r}")
+        begin, cure = f"{function}: dtype" if function else "dtype:", ""
+        if isinstance(wanted, (bool, int)):  # an argument too many before it
+            cure = _CURES.get((function, type(wanted)), "")
+        raise ArgumentTypeError(f"{begin} must be one of {', '.join(KNOWN)}, not {wanted!r}{cure}")
     try:
         _by_object[wanted] = found
     except TypeError:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 from anyarray._base import errors
@@ -34,6 +34,17 @@ def check_is_function(name: str, function: Any) -> None:
             f"{name}: f must be a function that returns its result, not the generator function {name_of(function)}. "
             "Decorate the function that makes each value"
         )
+
+
+def publish(module: str, names: Iterable[str], where: Mapping[str, Any]) -> None:
+    """Say of the functions and classes of these names that they are of a public module.
+
+    `help`, pickles and tracebacks then show that module in place of the private one where they are defined.
+    """
+    for name in names:
+        found = where.get(name)
+        if getattr(found, "__module__", "").startswith("anyarray.") and hasattr(found, "__qualname__"):
+            found.__module__ = module
 
 
 def is_async(function: Callable[..., Any]) -> bool:

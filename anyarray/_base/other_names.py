@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import sys
+from collections.abc import Iterable
 from typing import Any, Final, NoReturn
 
 import numpy as np
@@ -42,19 +43,26 @@ NEAR_EQUIVALENTS: Final = {
     "ascontiguousarray": "asarray",
     "asfortranarray": "asarray",
     "bool_": "bool",
+    "cat": "concat",
     "copy": "asarray(x, copy=True)",
     "in1d": "isin",
     "row_stack": "concat",
+    "tensor": "asarray",
 }
 """A function that does nearly the same, by the name of a function of NumPy that the standard lacks."""
 
 REPLACEMENTS: Final = {
     "complex": "xp.complex128",
+    "complex_": "xp.complex128",
+    "devices": "xp.backends()",
     "double": "xp.float64",
     "dtype": "xp.float32 and the like, or xp.DType in annotations",
     "float": "xp.float64",
+    "float_": "xp.float64",
+    "get_backend": "x.device for the backend of an Array, or xp.backends() for those that are installed",
     "half": "xp.float16",
     "hessian": "xp.jacobian(xp.grad(f))",
+    "info": "python -m anyarray info, or xp.backends()",
     "int": "xp.int64",
     "int_": "xp.int64",
     "intp": "xp.int64",
@@ -62,6 +70,12 @@ REPLACEMENTS: Final = {
     "jacrev": "xp.jacobian",
     "ndarray": "xp.Array",
     "ndim": "x.ndim",
+    "random.default_rng": "xp.random.Generator(0)",
+    "random.rand": "xp.random.random(xp.random.key(0), shape)",
+    "random.randint": "xp.random.integers",
+    "random.randn": "xp.random.normal(xp.random.key(0), shape)",
+    "random.seed": "xp.random.key(0) or xp.random.Generator(0)",
+    "set_backend": "xp.set_default_backend(name), or with xp.backend(name):",
     "shape": "x.shape",
     "single": "xp.float32",
     "size": "x.size",
@@ -105,9 +119,17 @@ def missing_name(chapter: str, name: str) -> AttributeError:
     elif name in theirs.__all__ and not _is_scalar_class(getattr(theirs, name)):
         takes = inspect.isroutine(getattr(theirs, name)) and not name.startswith(("from", "load", "mem"))
         text += f". Use np.{path}" + (", which takes Arrays" if takes else "")
-    else:  # with `obj`, Python suggests a similar name of the module
-        return AttributeError(text, name=name, obj=sys.modules[module])
+    else:
+        text += near(name, dir(sys.modules[module]))
     return AttributeError(text, name=name)
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """The end of a message that suggests a similar name; empty if there is none."""
+    import difflib  # 2 ms, so not at `import anyarray`
+
+    found = difflib.get_close_matches(name, known, n=1)
+    return f'. Did you mean "{found[0]}"?' if found else ""
 
 
 def _in_chapter(name: str) -> str | None:

@@ -129,6 +129,11 @@ def convert_argument(declaration: Declaration, at: int, value: Any) -> Any:
     if p.annotation == SHAPE:
         return as_shape(declaration.name, p.name, value, may_be_unknown=declaration.name not in compositions)
     given = value
+    if is_array(value) and value.ndim and declaration.parameters[0].role is SEQUENCE:
+        raise errors.ArgumentTypeError(
+            f"{declaration.name}: {p.name} must be an int, not an Array. Pass the arrays as one list: "
+            f"xp.{declaration.name}([a, b])"
+        )
     if p.is_number:
         given = value.item() if isinstance(value, np.generic) else as_python_integers(value)
         if hasattr(type(given), "as_integer_ratio") and not isinstance(given, (int, float)):

@@ -56,8 +56,12 @@ def source(declaration: Declaration, function: Callable[..., Any]) -> str:
     lines = [f"def {FUNCTION}{parameters}:"]
     if by_position.options_of(function):
         lines += ["    if excess:", "        refuse(declaration.function, excess)"]
+    if not (declaration.is_reflected or by_position.is_operator(function)):
+        lines += ["    if unknown:", "        refuse_names(declaration.function, unknown)"]
+    if function.__name__ in by_position.NEEDED:
+        lines += [f"    if {declaration.written[-1].name} is missing:", "        refuse_absence(declaration.function)"]
     for other, ours in by_position.SYNONYMS.get(function.__name__, {}).items():
-        lines += [f"    if {other} is not None:", f"        {ours} = {other}"]
+        lines += [f"    if {other} is not None:", f"        {ours} = one_of(declaration.function, {ours}, {other})"]
     arrays = [p for p in declaration.written if p.role in (ARRAY, WEAK, SEQUENCE)]
     is_joining = [p.role for p in arrays] == [SEQUENCE]
     if not (is_joining or (arrays and all(p.role is not SEQUENCE for p in arrays))):
@@ -464,5 +468,5 @@ def _argument(p: Parameter) -> str:
     if p.is_variadic:
         return f"*{value}"
     if p.role is DTYPE:
-        value = f"None if {p.name} is None else native_dtype(home, {p.name})"
+        value = f"None if {p.name} is None else native_dtype(home, {p.name}, declaration)"
     return f"{p.name}={value}" if p.is_keyword else value

@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
 from typing import Any, Final, NoReturn, TypeVar
 
@@ -43,6 +43,23 @@ SYNONYMS: Final = {"std": {"ddof": "correction"}, "var": {"ddof": "correction"}}
 """NumPy's other names of options, by function; a signature does not show them."""
 
 
+OTHER_NAMES: Final = {
+    "a_max": "max",
+    "a_min": "min",
+    "dim": "axis",
+    "dims": "axis",
+    "keep_dims": "keepdims",
+    "keepdim": "keepdims",
+    "unbiased": "correction",
+    "with_replacement": "replace",
+}
+"""Options by the names that other libraries have for them, for the error about an unknown option."""
+
+
+NEEDED: Final = {"where": "The indices are those of xp.nonzero(condition)"}
+"""What to write if the parameters by position are not all given, by function."""
+
+
 def options_of(function: Callable[..., Any]) -> Sequence[str]:
     """The options of a declared function that may be given by position."""
     return OPTIONS.get(function.__name__, ())
@@ -59,10 +76,17 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str]]:
     return [*variables[:least], *options], [name for name in variables[least:most] if name not in options]
 
 
+def is_operator(function: Callable[..., Any]) -> bool:
+    """Whether it is a method such as `__add__`, which Python calls without names."""
+    return function.__name__.startswith("__")
+
+
 def text_of_parameters(function: Callable[..., Any]) -> str:
     """The parameters in the text of a body, without defaults."""
     code = function.__code__
     by_position, by_name = parameters_of(function)
+    if function.__name__ in NEEDED:
+        by_position[1:] = [f"{one}=missing" for one in by_position[1:]]
     if code.co_posonlyargcount:
         by_position.insert(code.co_posonlyargcount, "/")
     if code.co_flags & inspect.CO_VARARGS:
@@ -72,17 +96,22 @@ def text_of_parameters(function: Callable[..., Any]) -> str:
     elif by_name:
         by_position.append("*")
     by_name += SYNONYMS.get(function.__name__, ())
+    if not is_operator(function):
+        by_name.append("**unknown")
     return f"({', '.join(by_position + by_name)})"
 
 
 def give_defaults(body: Any, function: Callable[..., Any]) -> None:
     """Give a body with these parameters the defaults of its function."""
-    body.__defaults__, body.__kwdefaults__ = function.__defaults__, function.__kwdefaults__
+    if function.__name__ not in NEEDED:
+        body.__defaults__ = function.__defaults__
+    body.__kwdefaults__ = function.__kwdefaults__
     options, named = options_of(function), function.__kwdefaults__ or {}
     if function.__name__ in SYNONYMS:
         body.__kwdefaults__ = {**named, **dict.fromkeys(SYNONYMS[function.__name__])}
     if options:
         body.__defaults__ = (*(function.__defaults__ or ()), *[named[name] for name in options])
+    if not is_operator(function):
         body.__wrapped__ = function  # whose signature `inspect` shows
 
 
@@ -98,12 +127,39 @@ def refuse(function: Callable[..., Any], excess: Sequence[Any]) -> NoReturn:
     raise errors.ArgumentTypeError(f"{name}: takes {taken} by position, not {count} arguments{cure}")
 
 
+def refuse_names(function: Callable[..., Any], unknown: Iterable[str]) -> NoReturn:
+    """Raise TypeError for options that a function does not have."""
+    declared = inspect.unwrap(function)
+    by_position, by_name = parameters_of(declared)
+    known = [*by_position[declared.__code__.co_posonlyargcount :], *by_name]
+    name, came = declared.__name__, next(iter(unknown))
+    cure = f". Its name is {OTHER_NAMES[came]}" if OTHER_NAMES.get(came) in known else ""
+    listed = f"has the options {', '.join(known)}" if known else "has no options"
+    raise errors.ArgumentTypeError(f"{name}: {listed}, not {came}{cure}")
+
+
+def refuse_absence(function: Callable[..., Any]) -> NoReturn:
+    """Raise TypeError for parameters that were not given."""
+    declared = inspect.unwrap(function)
+    name, names = declared.__name__, parameters_of(declared)[0]
+    raise errors.ArgumentTypeError(f"{name}: needs {', '.join(names[:-1])} and {names[-1]}. {NEEDED[name]}")
+
+
+def one_of(function: Callable[..., Any], value: Any, synonym: Any) -> Any:
+    """The value of an option that was given by its other name."""
+    name, declared = function.__name__, inspect.unwrap(function)
+    for other, option in SYNONYMS[name].items():
+        if value is not declared.__kwdefaults__[option]:
+            raise errors.ArgumentTypeError(f"{name}: takes {option} or {other}, not both. They are the same option")
+    return synonym
+
+
 def takes_by_position(function: F) -> F:
     """Let a function with a body of its own take options by position."""
     by_position, by_name = parameters_of(function)
     least = function.__code__.co_argcount
     given = ", ".join([*by_position[:least], *[f"{one}={one}" for one in (*by_position[least:], *by_name)]])
-    made: dict[str, Any] = {"function": function, "refuse": refuse}
+    made: dict[str, Any] = {"function": function, "refuse": refuse, "refuse_names": refuse_names}
     exec(_code(text_of_parameters(function), given), made)  # our own text, from a declared signature
     wrapper: Any = functools.update_wrapper(made["wrapper"], function)
     give_defaults(wrapper, function)
@@ -117,7 +173,8 @@ def _code(parameters: str, given: str) -> CodeType:
     Functions with the same parameters share one. `*args` and `**kwargs` would take twice as long in each call.
     """
     source = (
-        f"def wrapper{parameters}:\n    if excess:\n        refuse(function, excess)\n    return function({given})\n"
+        f"def wrapper{parameters}:\n    if excess:\n        refuse(function, excess)\n"
+        f"    if unknown:\n        refuse_names(function, unknown)\n    return function({given})\n"
     )
     filename = f"<anyarray by position {given}>"
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)

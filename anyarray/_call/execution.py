@@ -31,8 +31,8 @@ SCALAR_DOES_NOT_FIT: Final = (_home.ArrayMustBeCast, OverflowError)
 """What `home.constants` raises for a Python scalar that cannot take the dtype of the other operand."""
 
 
-def native_dtype(home: Home, wanted: Any) -> Any:
-    return home.backend.native_dtype(_dtypes.dtype(wanted).name)
+def native_dtype(home: Home, wanted: Any, declaration: Declaration) -> Any:
+    return home.backend.native_dtype(_dtypes.dtype(wanted, declaration.name).name)
 
 
 def scalar_beside(home: Home, value: Any, other: Any) -> Native:
@@ -65,11 +65,11 @@ def call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> An
         if is_array(value):
             native = native_on(value, home, declaration.name)
             if is_cast and not p.is_condition:
-                native = home.astype(native, native_dtype(home, agreed))
+                native = home.astype(native, native_dtype(home, agreed, declaration))
         elif p.role is SEQUENCE:
             native = [native_on(a, home, declaration.name) for a in value]
         elif p.role is DTYPE and value is not None:
-            native = native_dtype(home, value)
+            native = native_dtype(home, value, declaration)
         elif p.role is WEAK and value is not None:
             native = home.constant(value, agreed, declaration.name)
         if p.is_variadic:

@@ -86,7 +86,9 @@ def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint
 def of_extremum(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint:
     label, shape = inputs[0].label, inputs[0].shape
     return (
-        f"{label} of shape {shape} has no elements along the axis, and no value stands for none" if 0 in shape else None
+        f"{label} of shape {shape} has no elements along the axis, and the function has no identity"
+        if 0 in shape
+        else None
     )
 
 

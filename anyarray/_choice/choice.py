@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
 from anyarray._base import callers, environment, errors
-from anyarray._base.blocks import within
+from anyarray._base.blocks import hint_at_use, within
 from anyarray._base.settings import Holding, close
 from anyarray._choice import automatic, cost, machine
 from anyarray._choice.automatic import Decision
@@ -174,6 +174,7 @@ class backend:  # noqa: N801 - used as a function
         self._spec = name
         self._backend = found
         """None until it is entered, unless the backend was asked for before; always for "auto"."""
+        self._is_used = False
 
     def inside(self, outer: Choice, /) -> Choice:
         """What is chosen in the block."""
@@ -183,6 +184,7 @@ class backend:  # noqa: N801 - used as a function
         return found
 
     def __enter__(self) -> Backend | None:
+        self._is_used = True
         if self._backend is None and self._spec != AUTO:
             self._backend = registry.as_backend(self._spec)
         context_variable.set(self.inside(current()))
@@ -194,10 +196,15 @@ class backend:  # noqa: N801 - used as a function
         close(context_variable, self)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        self._is_used = True
         return within(self.name, functools.partial(backend, self._spec), function)
 
     def __repr__(self) -> str:
-        return f'backend("{self._spec}")'
+        return f'anyarray.backend("{self._spec}")'
+
+    def __del__(self) -> None:
+        if not getattr(self, "_is_used", True):  # absent if the name was refused
+            hint_at_use(repr(self), f'. For the whole program: anyarray.set_default_backend("{self._spec}")')
 
 
 def _check_name(function: str, name: object) -> None:

@@ -31,9 +31,10 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "bench",
         help="time the installed backends, side by side",
-        description="Time "
+        description="Time these experiments: "
         + ", ".join(experiment.name for experiment in EXPERIMENTS)
-        + " from few elements to millions on every installed backend. Takes about a minute and a half.",
+        + ". Each runs with few elements and with up to millions, on every installed backend. "
+        "Takes about a minute and a half.",
     )
     parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
     parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds, a few seconds")

@@ -36,9 +36,10 @@ def save(results: Results, path: Path) -> None:
                 list(seconds), list(seconds.values()), color=_COLOURS[i % len(_COLOURS)],
                 marker=_MARKERS[i % len(_MARKERS)], markersize=4.5, linewidth=1.6, label=name,
             )  # fmt: skip
-        axes.set_title(experiment.name, fontweight="bold", fontsize=11, loc="left")
-        axes.set_title(experiment.meaning, fontsize=8, color="0.4", loc="right")
-        _style(axes, experiment.base, experiment.sizes(results.quick))
+        axes.set_title(experiment.name, fontweight="bold", fontsize=11, loc="left", pad=16)
+        axes.text(0, 1.02, experiment.meaning, fontsize=8, color="0.4", transform=axes.transAxes)
+        measured = {size for name in results.names for size in results.seconds(experiment.name, name)}
+        _style(axes, experiment.base, sorted(measured))
     for axes in grid[len(experiments) :]:
         axes.axis("off")
     for row in range(rows):

@@ -6,6 +6,7 @@ second copies of Arrays are freed, and the call is made once more before it rais
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -107,6 +108,7 @@ def out_of_memory(function: str, error: Exception) -> errors.OutOfMemoryError:
     """The error for a library's own out-of-memory error, `error`."""
     library = registry.library_of_error(error)
     text = str(error).partition("\n")[0].rstrip(". ")
+    text = re.sub(r" for an array with shape \(\d+,\) and data type uint8$", "", text)  # ours, for alignment
     told = f"{function}: {library} is out of memory{f': {text}' if text else ''}. "
     rows = [row for row in memory() if library in row.held]
     for row in rows:

@@ -356,6 +356,8 @@ def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Excepti
         except Exception as error:  # noqa: BLE001 - each library has its own
             refusal = error
     cure = "Return it from the traced function first, or choose by it inside: xp.where(...)"
+    if source.library == "tf" and cause == "bool":
+        cure += f". {_AUTOGRAPH}"
     raise _traced_error(source, "become a NumPy array or a Python scalar", cure) from refusal
 
 
@@ -409,8 +411,18 @@ def _refuse_leak(native: Native, source: Backend, cause: str) -> None:
         source.free.expand_dims(native, 0)
     except Exception as error:
         if is_leak(error):
-            raise errors.leaked(cause) from error
+            leak = errors.leaked(cause)
+            if (
+                source.library == "tf" and cause == "bool"
+            ):  # AutoGraph asks for the condition of a loop in another graph
+                leak.args = (f"{leak}. {_AUTOGRAPH}",)
+            raise leak from error
         raise
+
+
+_AUTOGRAPH: Final = (
+    "In a tf.function, AutoGraph needs tensors: if xp.to_native(x > 0):, and in a loop also v = xp.to_native(v)"
+)
 
 
 def _traced_error(source: Backend, purpose: str, cure: str) -> errors.TransferError:

@@ -220,7 +220,7 @@ class Backend:
         return self.name
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return backend_of_name, (self.name,)
+        return sys.modules["anyarray"].device, (self.name,)
 
     def split(self, axis: int) -> Split:
         """A layout for `to_device`: `axis` is split over all devices.
@@ -326,6 +326,13 @@ def parse(name: str) -> tuple[Library, str | None, int]:
         row = known.get(ALIASES.get(library, library))
         if row is not None and (kind is None or kind in row.kinds) and (not index or index.isdecimal()):
             return row, kind, int(index or 0)
+    kind = "gpu" if stem.lower() in ("cuda", "rocm") else stem.lower()
+    rows = [row for row in known.values() if kind in row.kinds and row.is_installed]
+    if rows:
+        names = " or ".join([f'"{row.name}-{kind}"' if row.kinds[1:] else f'"{row.name}"' for row in rows])
+        raise errors.BackendNotFoundError(
+            f'backend "{name}" is a device, and the name of a backend begins with its library. Installed: {names}'
+        )
     import difflib  # 2 ms, so not at `import anyarray`
 
     near = difflib.get_close_matches(name.lower(), _names(known), n=1)

@@ -15,6 +15,8 @@ do is left out (`out`, `overwrite_input`, `order`), and what comes behind it is 
 import importlib
 from typing import Any, Final
 
+from anyarray._base.functions import publish
+
 _NAMES: Final = {
     "calculus": "ediff1d gradient interp trapezoid unwrap",
     "correlation": "convolve corrcoef correlate cov",
@@ -50,4 +52,6 @@ def find(path: str) -> Any:
     Raises KeyError for a name that is none.
     """
     module = importlib.import_module(f"anyarray.extensions.{NAMES[path]}")
-    return getattr(module, path.rpartition(".")[2])
+    chapter, _, name = path.rpartition(".")
+    publish(f"anyarray.{chapter}".rstrip("."), [name], vars(module))
+    return getattr(module, name)

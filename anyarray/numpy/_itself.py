@@ -60,6 +60,8 @@ def other(module: str, name: str) -> Any:
         return getattr(theirs, name)
     except AttributeError as error:
         text = str(error).replace(f"module '{theirs.__name__}'", f"module '{module}'")
+        if text.endswith(f"no attribute {name!r}"):  # NumPy says what to write instead of a name that it has removed
+            text += near(name, dir(sys.modules[module]))
         raise AttributeError(text, name=name) from None
 
 

@@ -16,10 +16,14 @@ A function of a key is pure: the same key gives the same numbers. So split a key
 >>> key, other = random.split(random.key(7))
 >>> random.normal(key, (2, 3)).shape
 (2, 3)
->>> xp.array_equal(random.normal(key, (2,)), random.normal(other, (2,)))
+>>> bool(xp.array_equal(random.normal(key, (2,)), random.normal(other, (2,))))
 False
 """
 
+import typing as _typing
+
+from anyarray._base import functions as _functions
+from anyarray._base import other_names as _other_names
 from anyarray.random import distributions as _distributions
 from anyarray.random._draws import bits
 from anyarray.random.distributions import *
@@ -28,3 +32,9 @@ from anyarray.random.keys import fold_in, key, split
 
 __all__ = ["Generator", "bits", "fold_in", "key", "split"]
 __all__ += _distributions.__all__
+_functions.publish(__name__, __all__, globals())
+
+if not _typing.TYPE_CHECKING:  # type checkers would take every name for one of ours
+
+    def __getattr__(name: str) -> _typing.Any:
+        raise _other_names.missing_name("random", name)

@@ -33,7 +33,7 @@ def bits(key: AnyArray, shape: Shape = (), dtype: DTypeLike | None = None) -> Ar
 
     Source: jax.random.bits.
     """
-    wanted = uint32 if dtype is None else dtypes.dtype(dtype)
+    wanted = uint32 if dtype is None else dtypes.dtype(dtype, "bits")
     if wanted.name not in _DTYPES:
         raise errors.ArgumentTypeError(f"bits: dtype must be one of {', '.join(_DTYPES)}, not {wanted}")
     wide = uint64 if wanted is uint64 else uint32
@@ -133,7 +133,7 @@ _NUMPY: Final = registry.backend_of_name("numpy").free
 
 def floating(function: str, dtype: DTypeLike | None) -> tuple[DType, DType]:
     """The floating dtype that is wanted, and that in which it is computed."""
-    wanted = dtypes.default(float) if dtype is None else dtypes.dtype(dtype)
+    wanted = dtypes.default(float) if dtype is None else dtypes.dtype(dtype, function)
     if wanted.kind != "f":
         raise errors.ArgumentTypeError(f"{function}: dtype must be a real floating dtype, not {wanted}")
     return wanted, float64 if wanted is float64 else float32

@@ -64,7 +64,7 @@ def normal(
 
     Source: NumPy 2.4, numpy.random.Generator.normal.
     """
-    return _moved("normal", standard_normal(key, shape, dtype), loc, scale)
+    return _moved("normal", standard_normal(checked("normal", key), shape, dtype), loc, scale)
 
 
 def truncated_normal(
@@ -187,7 +187,7 @@ def integers(
 
     >>> from anyarray import random
     >>> random.integers(random.key(7), (5,), 1, 7).tolist()
-    [1, 2, 4, 1, 5]
+    [6, 1, 2, 1, 1]
 
     Source: NumPy 2.4, numpy.random.Generator.integers.
     """
@@ -195,7 +195,7 @@ def integers(
     if last is None:
         first, last = 0, first
     last -= not endpoint
-    wanted = int64 if dtype is None else dtypes.dtype(dtype)
+    wanted = int64 if dtype is None else dtypes.dtype(dtype, "integers")
     if wanted.kind not in "iu":
         raise errors.ArgumentTypeError(f"integers: dtype must be an integer dtype, not {wanted}")
     if first > last:
@@ -314,7 +314,7 @@ def categorical(key: AnyArray, logits: AnyArray, shape: Shape | None = None, *, 
 
     >>> import anyarray as xp
     >>> from anyarray import random
-    >>> random.categorical(random.key(7), xp.log(xp.asarray([[0.0, 1.0], [1.0, 0.0]]))).tolist()
+    >>> random.categorical(random.key(7), xp.asarray([[-xp.inf, 0.0], [0.0, -xp.inf]])).tolist()
     [1, 0]
 
     Source: jax.random.categorical.

@@ -8,6 +8,7 @@ from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
 from anyarray._base.dtypes import uint32
 from anyarray._call.arguments import as_array, as_integer
+from anyarray._registry import registry
 from anyarray.random._threefry import threefry
 from anyarray.standard import namespace as xp
 
@@ -75,10 +76,13 @@ def fold_in(key: AnyArray, data: int | AnyArray) -> Array:
 
 def checked(function: str, key: AnyArray) -> Array:
     """A key as an Array. Raises TypeError for anything else."""
+    cure = "Make one: xp.random.key(0), or take one of xp.random.split(key)"
+    if registry.backend_of_native(key) is None and not isinstance(key, Array):
+        raise errors.ArgumentTypeError(f"{function}: key must be a key, not {type(key).__name__}. {cure}")
     given = as_array(function, "key", key)
     if given.dtype != uint32 or given.shape != (2,):
         raise errors.ArgumentTypeError(
             f"{function}: key must be an Array of uint32 of shape (2,), not {given.dtype} of shape {given.shape}. "
-            "Make one: random.key(seed), or take one of random.split(key)"
+            f"{cure}"
         )
     return given

@@ -117,7 +117,7 @@ def arange(
         if kind is int or dtype is not None:
             _check_range(low, high, gap, dtype)
     home = choice.chosen_home(device)
-    wanted = _defaults()[kind] if dtype is None else dtypes.dtype(dtype)
+    wanted = _defaults()[kind] if dtype is None else dtypes.dtype(dtype, "arange")
     if wanted.kind == "b":
         raise errors.ArgumentTypeError("arange: dtype must be numeric, not bool")
     if home is _NUMPY and wanted.itemsize == 8 and abs(high - low) * 8 < abs(gap) * _MODEST:
@@ -167,7 +167,7 @@ def asarray(
             if obj.flags.c_contiguous:
                 return wrap_aligned(alignment.copied(obj), home)
             return wrap_owned(home.exported(obj), home)
-    wanted = None if dtype is None else dtypes.dtype(dtype)
+    wanted = None if dtype is None else dtypes.dtype(dtype, "asarray")
     kind = type(obj)
     if kind is list or kind is tuple:
         return _of_sequence(obj, wanted, device, copy)
@@ -507,7 +507,7 @@ def eye(
     rows: Any = n_rows if type(n_rows) is int else as_length("eye", "n_rows", n_rows)
     columns: Any = rows if n_cols is None else as_length("eye", "n_cols", n_cols)
     k = k if type(k) is int else as_integer("eye", "k", k)
-    wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
+    wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype, "eye")
     home = choice.chosen_home(device)
     if not type(rows) is type(columns) is int:
         lengths, home = _in_trace("eye", (rows, columns), device)
@@ -566,7 +566,7 @@ def full(
         kind = next((k for k in (bool, int, float, complex) if isinstance(fill_value, k)), None)
         if kind is None or isinstance(fill_value, np.generic):
             return _full_of_array(_shape("full", shape), fill_value, dtype, device)
-    wanted = _defaults()[kind] if dtype is None else dtypes.dtype(dtype)
+    wanted = _defaults()[kind] if dtype is None else dtypes.dtype(dtype, "full")
     value: Any = fill_value if dtype is None and kind is not int else _fitted("full", fill_value, wanted)
     return _filled("full", shape, wanted, choice.chosen_home(device), value)
 
@@ -606,7 +606,7 @@ def full_like(
     if type(fill_value) not in SCALARS:
         dtype = x.dtype if dtype is None else dtype
         return full(x.shape, fill_value, dtype=dtype, device=x.device if device is None else device)
-    wanted = x.dtype if dtype is None else dtypes.dtype(dtype)
+    wanted = x.dtype if dtype is None else dtypes.dtype(dtype, "full_like")
     return _like("full", x, dtype, device, _fitted("full_like", fill_value, wanted))
 
 
@@ -643,13 +643,13 @@ def linspace(
     if num >= _MOST:
         _refuse_size("linspace", (num,))
     is_complex = isinstance(start, complex) or isinstance(stop, complex)
-    if is_complex and dtype is not None and dtypes.dtype(dtype).kind != "c":
+    if is_complex and dtype is not None and dtypes.dtype(dtype, "linspace").kind != "c":
         raise errors.ArgumentTypeError(
             f"linspace: start and stop must not be complex for dtype {dtypes.dtype(dtype)}. Leave dtype out"
         )
     if type(endpoint) is not bool:
         diagnosis.check_argument("linspace", "endpoint", "bool", endpoint)
-    wanted = _defaults()[complex if is_complex else float] if dtype is None else dtypes.dtype(dtype)
+    wanted = _defaults()[complex if is_complex else float] if dtype is None else dtypes.dtype(dtype, "linspace")
     home = choice.chosen_home(device)
     kind = home.backend.dtype_for(wanted)
     return wrap_aligned(_made("linspace", home, start, stop, num, endpoint=bool(endpoint), dtype=kind), home)
@@ -780,7 +780,7 @@ def _like(name: str, x: AnyArray, dtype: DTypeLike | None, device: Device | None
     native = x._native
     if home is _NUMPY and dtype is None and native.nbytes < _SMALL:
         return _of_few(name, native.shape, native.dtype, value, native.nbytes)
-    kind = home.dtype_of(native) if dtype is None else backend.native_dtype(dtypes.dtype(dtype).name)
+    kind = home.dtype_of(native) if dtype is None else backend.native_dtype(dtypes.dtype(dtype, name).name)
     return wrap(_made(f"{name}_like", home, native, *([value] if name == "full" else []), dtype=kind), home)
 
 
@@ -789,7 +789,7 @@ def _filled(name: str, shape: Shape, dtype: DTypeLike | None, home: Home, value:
 
     `value` is the fill value for NumPy.
     """
-    wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype)
+    wanted = _defaults()[float] if dtype is None else dtypes.dtype(dtype, name)
     if home is _NUMPY:
         size = (shape if type(shape) is int else _elements(shape)) * wanted.itemsize
         if 0 <= size < _MODEST:

@@ -99,7 +99,7 @@ def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backe
 
     Source: array API 2025.12, data_type_functions.astype.
     """
-    wanted = dtypes.dtype(dtype)
+    wanted = dtypes.dtype(dtype, "astype")
     if type(x) is not Array:
         as_array("astype", "x", x)  # raises TypeError if it is not an array
         x = asarray(x)  # copies memory that the user could write to

@@ -347,7 +347,7 @@ def _frequencies(name: str, n: int, d: float, dtype: DTypeLike | None, device: B
             raise errors.ArgumentTypeError(f"{name}: d must be a real number, not {d}")
     if not d:
         raise errors.ArgumentValueError(f"{name}: d must not be 0")
-    wanted = dtypes.defaults()[float] if dtype is None else dtypes.dtype(dtype)
+    wanted = dtypes.defaults()[float] if dtype is None else dtypes.dtype(dtype, name)
     if wanted.kind != "f":
         raise errors.dtype_not_allowed(name, "dtype", "real floating-point", wanted)
     home = choice.chosen_home(device)

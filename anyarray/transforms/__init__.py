@@ -14,6 +14,3 @@ from anyarray.transforms._jit import jit
 from anyarray.transforms._vmap import vmap
 
 __all__ = ["grad", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"]
-
-for _function in (grad, jacobian, jit, stop_gradient, value_and_grad, vmap):
-    _function.__module__ = __name__  # where users find it

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ParamSpec, TypeVar
 
 from anyarray._array.array import Array
-from anyarray._base import errors, nested
+from anyarray._base import callers, errors, nested
 from anyarray._base.functions import check_is_function, is_async, name_of
 from anyarray._base.nested import Structure
 from anyarray._call import batching, diagnosis, inner
@@ -172,8 +172,16 @@ def check(name: str, function: Any) -> None:
         )
 
 
+def _packages() -> list[str]:
+    """The packages of the libraries, of which several may define the classes of one."""
+    return [root for row in libraries.LIBRARIES.values() for root in (row.package, *row.roots)]
+
+
 def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """A decorator that raises TraceError for a library's leaked tracer."""
+    """A decorator that raises TraceError for a library's leaked tracer.
+
+    Tracebacks of what the function raises leave our frames out; see `callers.shortened`.
+    """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:
         @functools.wraps(function)
@@ -181,8 +189,13 @@ def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
             try:
                 return function(*args, **kwargs)
             except Exception as error:
-                diagnosis.diagnose_failure(error, name)
-                raise
+                if errors.is_signal(error):
+                    raise
+                try:
+                    diagnosis.diagnose_failure(error, name)
+                except errors.AnyarrayError as clear:
+                    error = clear
+                raise callers.shortened(error, _packages()) from error.__cause__
 
         return called
 

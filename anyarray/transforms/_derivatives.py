@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Literal, TypeVar, overload
+from typing import Any, Concatenate, Final, Literal, Protocol, TypeVar, overload
 
-from anyarray._array.array import Array
+from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors, nested
 from anyarray._base.functions import name_of, wraps
 from anyarray._base.nested import LEAF, Static, Structure
@@ -33,8 +33,68 @@ from anyarray.transforms._call import (
 
 A = TypeVar("A")
 T = TypeVar("T")
+W = TypeVar("W")
+Argument = TypeVar("Argument", contravariant=True)
+Result = TypeVar("Result", covariant=True)
 
 
+class Gradient(Protocol[Argument, P, Result]):
+    """A function of the arguments of another, which gives its derivative by the first.
+
+    That has the type of the argument; of a Python float it is an Array.
+    """
+
+    @overload
+    def __call__(self, w: Argument, /, *args: P.args, **kwargs: P.kwargs) -> Result: ...
+    @overload
+    def __call__(self, **named: Any) -> Any: ...
+
+
+@overload
+def grad(
+    f: Callable[Concatenate[AnyArray, P], Any],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[AnyArray, P, Array]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[Array, P], Any],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[Array, P, Array]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[float, P], Any],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[float, P, Array]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[W, P], Any],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[W, P, W]: ...
+@overload
+def grad(
+    f: Callable[Concatenate[W, P], tuple[Any, A]],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    backend: str | Backend | None = None,
+) -> Gradient[W, P, tuple[W, A]]: ...
 @overload
 def grad(
     f: Callable[P, tuple[Any, A]],
@@ -89,6 +149,51 @@ def grad(
     return gradient
 
 
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[AnyArray, P], R],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[AnyArray, P, tuple[R, Array]]: ...
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[Array, P], R],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[Array, P, tuple[R, Array]]: ...
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[float, P], R],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[float, P, tuple[R, Array]]: ...
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[W, P], R],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[W, P, tuple[R, W]]: ...
+@overload
+def value_and_grad(
+    f: Callable[Concatenate[W, P], tuple[R, A]],
+    /,
+    argnums: Literal[0] = 0,
+    *,
+    has_aux: Literal[True],
+    backend: str | Backend | None = None,
+) -> Gradient[W, P, tuple[tuple[R, A], W]]: ...
 @overload
 def value_and_grad(
     f: Callable[P, tuple[R, A]],
@@ -247,6 +352,26 @@ def _pair(name: str, function: Callable[..., Any], result: Any) -> tuple[Any, An
     )
 
 
+@overload
+def jacobian(
+    f: Callable[Concatenate[AnyArray, P], Array],
+    /,
+    argnums: Literal[0] = 0,
+    mode: Literal["reverse", "forward"] = "reverse",
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[AnyArray, P, Array]: ...
+@overload
+def jacobian(
+    f: Callable[Concatenate[Array, P], Array],
+    /,
+    argnums: Literal[0] = 0,
+    mode: Literal["reverse", "forward"] = "reverse",
+    *,
+    has_aux: Literal[False] = False,
+    backend: str | Backend | None = None,
+) -> Gradient[Array, P, Array]: ...
 @overload
 def jacobian(
     f: Callable[P, tuple[Any, A]],

@@ -116,7 +116,7 @@ def test_what_is_left_out_has_no_derivative(function: str) -> None:
         ),
         (
             "nanmax", (NOTHING, 0), ValueError,
-            "nanmax: a of shape (0, 3) has no elements along the axis, and no value stands for none",
+            "nanmax: a of shape (0, 3) has no elements along the axis, and the function has no identity",
         ),
         (
             "quantile", (C, 0.5), TypeError,

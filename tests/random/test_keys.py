@@ -80,7 +80,7 @@ def test_split_keys_do_not_agree() -> None:
         (
             lambda: random.normal(random.split(random.key(0))),
             TypeError,
-            r"^standard_normal: key must be .* \(2, 2\)\. ",
+            r"^normal: key must be .* \(2, 2\)\. ",
         ),
     ],
 )

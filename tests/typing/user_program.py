@@ -9,6 +9,7 @@ from typing import Any, assert_type
 import numpy as np
 
 import anyarray as xp
+import anyarray.numpy as anp
 from anyarray.typing import SVD, AnyArray, DTypeLike, FloatInfo, Shape
 
 
@@ -91,8 +92,9 @@ def loss_of_any(w: AnyArray) -> xp.Array:
 
 
 def slopes_of_any(host: np.ndarray[tuple[int, ...], np.dtype[np.float64]]) -> None:
-    value, _slope = xp.value_and_grad(loss_of_any)(host)
+    value, slope = xp.value_and_grad(loss_of_any)(host)
     assert_type(value, xp.Array)
+    assert_type(slope, xp.Array)
 
 
 def array_object(x: xp.Array) -> None:
@@ -209,6 +211,14 @@ def loss_and_more(w: xp.Array) -> tuple[xp.Array, dict[str, xp.Array]]:
     return xp.sum(w), {"w": w}
 
 
+def loss_of_tree(tree: dict[str, xp.Array]) -> xp.Array:
+    return xp.sum(tree["w"])
+
+
+def stepped(w: xp.Array, scale: float) -> xp.Array:
+    return w - 0.1 * xp.grad(loss)(w, scale)
+
+
 def transforms(x: xp.Array) -> None:
     assert_type(xp.jit(loss)(x, 2.0), xp.Array)
     value, _slopes = xp.value_and_grad(loss)(x, 2.0)
@@ -216,10 +226,24 @@ def transforms(x: xp.Array) -> None:
     (value, more), _slopes = xp.value_and_grad(loss_and_more, has_aux=True)(x)
     assert_type(value, xp.Array)
     assert_type(more, dict[str, xp.Array])
-    assert_type(xp.grad(loss)(x, 2.0), Any)
-    assert_type(xp.grad(loss, backend="jax")(x, 2.0), Any)
+    assert_type(xp.grad(loss)(x, 2.0), xp.Array)
+    assert_type(xp.grad(loss, backend="jax")(x, scale=2.0), xp.Array)
+    assert_type(xp.grad(loss, (0, 1))(x, 2.0), Any)
+    assert_type(xp.grad(loss_of_tree)({"w": x}), dict[str, xp.Array])
+    assert_type(xp.jacobian(stepped)(x, 2.0), xp.Array)
     assert_type(xp.grad(loss_and_more, has_aux=True)(x)[1], dict[str, xp.Array])
     assert_type(xp.jacobian(loss_and_more, 0, "forward", has_aux=True)(x)[1], dict[str, xp.Array])
+
+
+def numpy_names(x: xp.Array) -> None:
+    assert_type(anp.linspace(0, 1, 5), xp.Array)
+    assert_type(anp.array([1.0]), xp.Array)
+    assert_type(anp.add.reduce(x), xp.Array)
+    assert_type(anp.fft.fft(x), xp.Array)
+    assert_type(anp.pi, float)
+    anp.not_a_name()  # type: ignore[attr-defined]  # so a checker must say
+    anp.linspace(0, 1, nun=5)  # type: ignore[call-arg]  # so a checker must say
+    anp.linalg.not_a_name()  # type: ignore[attr-defined]  # so a checker must say
 
 
 def errors() -> None:

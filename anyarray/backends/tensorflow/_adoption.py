@@ -125,7 +125,10 @@ class _InNest:
     """What is printed for an instance of the adopted class in a nest."""
 
     def __repr__(self) -> str:
-        return "Array (xp.to_native(x) is its tensor; or map by xp.vmap(f), xp.vmap(xp.jacobian(f)))"
+        return (
+            "Array (for a loop of AutoGraph, xp.to_native(x) is its tensor; or map by xp.vmap(f), "
+            "xp.vmap(xp.jacobian(f)))"
+        )
 
 
 def length(x: Any) -> Any:

@@ -1,0 +1,62 @@
+"""Check the prose of the pages by a few rules; `nox -s lint` runs it.
+
+Each rule is a pattern of word order or wording that had to be read twice, with what to write instead.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[1]
+RULES: Final = {
+    r"(?<!there )\b(?:is|are|was|were) no (?!longer\b|more\b|one\b|way\b|worse\b|\w+er\b)\w+": (
+        'say "is not a": "They are not views"'
+    ),
+    r"(?:^|[.:;] )Who\b|\bwho (?:wants|needs|reads|has|asks)\b": "name the reader: you, a program, a thread",
+    r"(?:^|[.:;] )What (?:is|has|must|no|was|others|runs|comes|goes)\b.* (?:is|are|has|goes|counts|takes)\b": (
+        "begin with the subject"
+    ),
+    r"\bfrom which on\b|\bfrom then on\b": '"after that"',
+    r"\bends? soonest\b": '"runs fastest"',
+    r"\bcan do no other\b": '"cannot do otherwise"',
+    r"\bwithout a word\b": '"silently"',
+    r"\bto and fro\b": '"in both directions"',
+    r"\bit is to be\b|\bis to be had\b": '"is available", or an imperative',
+    r"\band its kin\b|\band the like\b": "name them",
+    r"\bwhich no card\b": '"not yet measured on a GPU"',
+    r"\bof its making\b|\bof your own making\b": '"your own"',
+}
+"""What to write instead, by pattern."""
+PENDING: Final = (
+    "automatic-choice.md", "chains.md", "architecture.md", "CHANGELOG.md",
+)  # fmt: skip
+"""Pages whose text is not rewritten yet."""
+
+
+def complaints(text: str) -> list[tuple[int, str, str]]:
+    """Line, words and advice for each match outside of code."""
+    prose = re.sub(r"^```.*?^```$|`[^`\n]*`", lambda found: re.sub(r"[^\n]", "x", found[0]), text, flags=re.M | re.S)
+    return [
+        (prose.count("\n", 0, found.start()) + 1, found[0], advice)
+        for pattern, advice in RULES.items()
+        for found in re.finditer(pattern, prose, re.M)
+    ]
+
+
+def main() -> int:
+    """Print what the rules find; the exit status."""
+    found = [
+        f"{page.relative_to(ROOT)}:{line}: {words!r}: {advice}"
+        for page in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+        if page.name not in PENDING
+        for line, words, advice in complaints(page.read_text())
+    ]
+    print("\n".join(found))
+    return bool(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
