@@ -14,6 +14,8 @@ from comparison import each
 import anyarray as xp
 from anyarray._call import by_position
 
+pytestmark = pytest.mark.few_backends
+
 OURS: Final = {"rcond": "rtol"}
 """NumPy's name of an option whose meaning is that of ours."""
 UNTOLD: Final = {"arange": ("dtype",)}

@@ -17,6 +17,8 @@ from comparison import assert_same
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 F: Final = np.asarray([[2.5, -1.0, 0.5], [7.25, 3.5, -4.0]])
 ROW: Final = np.asarray([3.0, 1.0, 2.0, 1.0])
 I: Final = np.asarray([[5, -2, 3], [0, 4, 1]])  # noqa: E741 - integers

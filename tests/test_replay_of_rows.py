@@ -26,6 +26,8 @@ from anyarray._choice import automatic, choice, cost, learning, machine
 from anyarray._registry import libraries, registry
 from anyarray.backends import sim
 
+pytestmark = pytest.mark.few_backends
+
 DATA: Final = Path(__file__).parent / "data"
 DEVICES: Final = {"simcupy": "cupy", "simjax": "jax-gpu", "simtf": "tf-gpu"}
 RECORDED: Final = {"numpy": "numpy", **DEVICES}

@@ -66,7 +66,7 @@ def stand_for(module: str) -> None:
     """
     theirs = module.removeprefix("anyarray.")
     importlib.import_module(theirs)
-    for name, loaded in list(sys.modules.items()):
+    for name, loaded in sys.modules.copy().items():
         if name == theirs or name.startswith(theirs + "."):
             sys.modules["anyarray." + name] = loaded
 

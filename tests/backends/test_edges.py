@@ -342,9 +342,9 @@ def test_a_flag_of_linear_algebra_may_be_0_or_1() -> None:
     assert xp.linalg.svd(x, full_matrices=0)[2].shape == (2, 3)
 
 
-def test_an_array_for_which_there_is_no_memory_does_not_end_the_process(run_python: Callable[..., str]) -> None:
+def test_an_array_for_which_there_is_no_memory_does_not_end_the_process(forked: Callable[..., str]) -> None:
     pytest.importorskip("jax")
-    found = run_python("""
+    found = forked("""
         import anyarray as xp, numpy as np
         programs = [
             lambda: np.asarray(xp.arange(0, 2**40, 2)),

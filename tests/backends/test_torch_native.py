@@ -460,9 +460,9 @@ for name in ("tf", "torch"):
 
 
 @pytest.mark.skipif(importlib.util.find_spec("tensorflow") is None, reason="this test is about both libraries")
-def test_functions_are_compiled_by_tensorflow_and_then_by_pytorch(run_python: Callable[..., str]) -> None:
+def test_functions_are_compiled_by_tensorflow_and_then_by_pytorch(forked: Callable[..., str]) -> None:
     # PyTorch imports Triton, with which the process ended, before it compiles anything.
-    assert run_python(BESIDE_TENSORFLOW, ANYARRAY_BACKEND="numpy") == "5.0 [2.0, 4.0]\n" * 2
+    assert forked(BESIDE_TENSORFLOW, ANYARRAY_BACKEND="numpy") == "5.0 [2.0, 4.0]\n" * 2
 
 
 @pytest.mark.skipif(not hasattr(os, "RTLD_DEEPBIND"), reason="only glibc has that mode")

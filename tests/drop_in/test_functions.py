@@ -13,7 +13,7 @@ import pytest
 import anyarray as xp
 import anyarray.numpy
 
-pytestmark = pytest.mark.usefixtures("backend")
+pytestmark = [pytest.mark.few_backends, pytest.mark.usefixtures("backend")]
 
 CREATION: Final = """
 np.array([1, 2, 3])

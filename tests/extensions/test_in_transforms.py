@@ -12,6 +12,8 @@ from typing import Any, Final
 import pytest
 from against_numpy import Case, assert_as_in_numpy, assert_gradient_right, assert_same_in_jit, assert_same_in_vmap
 
+pytestmark = pytest.mark.few_backends
+
 _NAMES: Final = (
     "calculus correlation creation elementwise histograms linalg manipulation partitions polynomials products "
     "selection sets statistics"

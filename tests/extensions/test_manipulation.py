@@ -13,6 +13,8 @@ from against_numpy import (
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 V: Final = np.asarray([1.0, -5.0, 2.5])
 INTS: Final = np.arange(12).reshape(3, 4)
 I8: Final = INTS.astype(np.int8)
