@@ -394,6 +394,20 @@ def forked(run_python: Callable[..., str], tmp_path_factory: pytest.TempPathFact
         server.stdin.close()
 
 
+@pytest.fixture(scope="session")
+def seeds(pytestconfig: pytest.Config) -> Callable[[int], range]:
+    """The seeds of so many random cases: of a quarter of them, of all with `--all-cases`."""
+
+    def drawn(count: int) -> range:
+        if pytestconfig.getoption("--all-cases"):
+            return range(count)
+        share = -(-count // SAMPLED)
+        first = zlib.crc32(pytestconfig.stash[DRAW].encode()) % (count - share + 1)
+        return range(first, first + share)
+
+    return drawn
+
+
 @pytest.fixture
 def differentiating(framework: str) -> Iterator[xp.Backend]:
     """A backend with derivatives, chosen around the test."""
