@@ -30,7 +30,7 @@ FAULTS: Final = """
 _array/array.py | numpy | operators:place errors:place
     if home.shape_of(native) != self._home.shape_of(before):
     if False:
-_array/complex_order.py | numpy | methods:complex drop_in/functions:complex errors:complex
+_array/complex_order.py | jax,tf | methods:argsort methods:complex
     return _xp.lexsort((imag, real, rank), axis=axis)
     return _xp.lexsort((real, imag, rank), axis=axis)
 _array/flat.py | numpy | methods:flat numpy_protocols:flat
@@ -126,9 +126,9 @@ backends/jax/elementwise.py | jax | operators:floor differential:floor_divide ba
 backends/jax/linalg.py | jax | backends/gradients:det
     jnp.cross(jnp.roll(x, -1, -2), jnp.roll(x, -2, -2))
     jnp.cross(jnp.roll(x, -2, -2), jnp.roll(x, -1, -2))
-backends/jax/linear_algebra.py | jax | errors:vecdot backends/jax_values:vecdot
-    if x1.shape[axis] != x2.shape[axis]:
-    if False:
+backends/jax/linear_algebra.py | jax | differential:vecdot backends/composed:vecdot
+    jnp.matmul(jnp.conj(x1)[..., None, :]
+    jnp.matmul(x1[..., None, :]
 backends/jax/sorting.py | jax | sorting:sort differential:sort
     jnp.sort(x, axis=axis, descending=descending, stable=stable)
     jnp.sort(x, descending=descending, stable=stable)
@@ -144,13 +144,13 @@ backends/tensorflow/elementwise.py | tf | backends/edges:exactly differential:le
 backends/tensorflow/indexing.py | tf | indexing
     return _Cut(start, max(stop, 0), step,
     return _Cut(start, stop, step,
-backends/tensorflow/manipulation.py | tf | differential:tile
+backends/tensorflow/manipulation.py | tf | differential:tile backends/tensorflow_values:tile
     if name_of(x) == "uint16":
     if False:
 backends/tensorflow/manipulation.py | tf | differential:roll backends/edges:shift
     s % max(n, 1) for s, a
     s % (n + 1) for s, a
-backends/tensorflow/sets.py | tf | differential:isin batching:isin
+backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:uint64
     found = _logical_and(isin(y1, y2), _greater_equal
     found = _logical_or(isin(y1, y2), _greater_equal
 backends/tensorflow/statistical.py | tf | backends/gradients:zero
@@ -171,22 +171,22 @@ backends/torch/statistical.py | torch | differential:mean many_elements:mean bac
 backends/torch/utility.py | torch | differential:diff backends/edges:diff
     later != earlier if dtype is torch.bool else later - earlier
     later != earlier if dtype is torch.bool else earlier - later
-extensions/calculus.py | numpy,jax | extensions/calculus extensions/in_transforms:gradient
+extensions/calculus.py | jax,tf | extensions/calculus extensions/in_transforms:gradient
     return -(near + both) / (near * both) * f0
     return (near + both) / (near * both) * f0
-extensions/elementwise.py | jax | extensions/elementwise:gcd extensions/in_transforms:gcd
-    is_found, 0, rest)
-    is_found, 1, rest)
+extensions/elementwise.py | jax,tf | extensions/elementwise:frexp extensions/in_transforms:frexp
+    exponent = xp.where(mantissa < 0.5, exponent - 1,
+    exponent = xp.where(mantissa < 0.5, exponent,
 extensions/histograms.py | numpy | extensions/histograms extensions/in_transforms:histogram
     if low > high:
     if low >= high:
-extensions/linalg.py | numpy,jax | extensions/linalg:least_squares extensions/linalg:lstsq
+extensions/linalg.py | jax,tf | extensions/linalg:least_squares extensions/linalg:lstsq
     if m <= n or known(rank)
     if m < n or known(rank)
-extensions/manipulation.py | numpy,jax | extensions/manipulation:insert extensions/in_transforms:insert
+extensions/manipulation.py | jax,tf | extensions/manipulation:insert extensions/in_transforms:insert
     wrong = where[(where < -length) | (where > length)]
     wrong = where[(where < -length) | (where >= length)]
-extensions/sets.py | numpy,jax | extensions/sets extensions/in_transforms:unique
+extensions/sets.py | jax,tf | extensions/sets extensions/in_transforms:unique
     xp.sum(xp.where(is_nan, counts, 0))
     xp.max(xp.where(is_nan, counts, 0))
 numpy/_differing_linalg.py | numpy,jax | drop_in/functions:eigh

@@ -106,6 +106,17 @@ def test_two_dtypes_are_stretched(way: Function) -> None:
 
 
 @pytest.mark.parametrize("way", WAYS)
+def test_an_integer_is_found_among_those_of_uint64_exactly(way: Function) -> None:
+    x1, x2 = np.asarray([-1, 5, 2**62 + 1]), np.asarray([2**64 - 1, 5, 2**62], np.uint64)
+    assert way(xp.isin, x1, x2).tolist() == [False, True, False]
+
+
+def test_uint16_is_tiled() -> None:
+    for way in (eagerly, compiled):
+        assert way(lambda x: xp.tile(x, (2,)), np.asarray([1, 65535], np.uint16)).tolist() == [1, 65535] * 2
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_vecdot_stretches(way: Function) -> None:
     x1, x2 = (np.repeat(stretching(6, first, "float64")[..., :1], 2, -1) for first in (0, 1))
     np.testing.assert_array_equal(way(xp.vecdot, x1, x2), np.vecdot(x1, x2))
