@@ -126,7 +126,7 @@ backends/jax/elementwise.py | jax | operators:floor differential:floor_divide ba
 backends/jax/linalg.py | jax | backends/gradients:det
     jnp.cross(jnp.roll(x, -1, -2), jnp.roll(x, -2, -2))
     jnp.cross(jnp.roll(x, -2, -2), jnp.roll(x, -1, -2))
-backends/jax/linear_algebra.py | jax | differential:vecdot backends/composed:vecdot
+backends/jax/linear_algebra.py | jax | backends/edges:vecdot
     jnp.matmul(jnp.conj(x1)[..., None, :]
     jnp.matmul(x1[..., None, :]
 backends/jax/sorting.py | jax | sorting:sort differential:sort
@@ -269,7 +269,8 @@ def failure(fault: Fault, copy: Path) -> str:
 def selection(fault: Fault) -> str:
     """For `-k`: the tests of the files, by words in their names, and on the backends that are meant."""
     tests = [f"({Path(path).stem} and {word})" if word else Path(path).stem for path, word in fault.tests]
-    meant = "" if "numpy" in fault.backends else f" and ({fault.backends.replace(',', ' or ')})"
+    backends = fault.backends.replace(",", " or ").replace("tf", "tf or tensorflow")
+    meant = "" if "numpy" in fault.backends else f" and ({backends})"
     return f"({' or '.join(tests)}){meant}"
 
 

@@ -334,6 +334,11 @@ def test_a_flag_of_sorting_may_be_an_int(flag: int) -> None:
 
 
 @pytest.mark.usefixtures("backend")
+def test_vecdot_conjugates_its_first_argument() -> None:
+    assert complex(xp.vecdot(xp.asarray([1j, 2]), xp.asarray([1j, 1]))) == 3
+
+
+@pytest.mark.usefixtures("backend")
 def test_a_flag_of_linear_algebra_may_be_0_or_1() -> None:
     x = xp.ones((2, 3))
     for order in (2, 1, 3, np.inf, -np.inf, 0):
