@@ -30,7 +30,7 @@ FAULTS: Final = """
 _array/array.py | numpy | operators:place errors:place
     if home.shape_of(native) != self._home.shape_of(before):
     if False:
-_array/complex_order.py | jax,tf | methods:argsort methods:complex
+_array/complex_order.py | jax,tf | methods:argsort
     return _xp.lexsort((imag, real, rank), axis=axis)
     return _xp.lexsort((real, imag, rank), axis=axis)
 _array/flat.py | numpy | methods:flat numpy_protocols:flat
@@ -174,9 +174,9 @@ backends/torch/utility.py | torch | differential:diff backends/edges:diff
 extensions/calculus.py | jax,tf | extensions/calculus extensions/in_transforms:gradient
     return -(near + both) / (near * both) * f0
     return (near + both) / (near * both) * f0
-extensions/elementwise.py | jax,tf | extensions/elementwise:frexp extensions/in_transforms:frexp
-    exponent = xp.where(mantissa < 0.5, exponent - 1,
-    exponent = xp.where(mantissa < 0.5, exponent,
+extensions/elementwise.py | jax,tf | extensions/in_transforms:fmod
+    return xp.copysign(xp.remainder(*magnitudes), x1)
+    return xp.remainder(*magnitudes)
 extensions/histograms.py | numpy | extensions/histograms extensions/in_transforms:histogram
     if low > high:
     if low >= high:

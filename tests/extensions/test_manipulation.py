@@ -56,7 +56,7 @@ CASES: Final = [
     Case("append", F32, 1.5),
     *[
         Case("insert", V, *rest)
-        for rest in ((1, 9), (V.size, 9), ([0, 2], V[:2]), ([2, 0, -1], V), ([], []), (-1, [1, 2]))
+        for rest in ((V.size, 9), (1, 9), ([0, 2], V[:2]), ([2, 0, -1], V), ([], []), (-1, [1, 2]))
     ],
     Case("insert", INTS, 1, np.asarray([7, 8, 9]), 1),
     Case("insert", INTS, [1], np.asarray([[7], [8], [9]]), 1),
