@@ -17,8 +17,6 @@ import pytest
 import anyarray as xp
 from anyarray._call import dispatch
 
-pytestmark = pytest.mark.few_backends
-
 Binary = Callable[[Any, Any], Any]
 
 ARITHMETIC: dict[str, tuple[Binary, Binary, str]] = {
