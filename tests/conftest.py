@@ -33,6 +33,7 @@ import array_api_strict
 import hypothesis
 import process_memory
 import pytest
+from drawing import other_of
 from known_failures import KNOWN_FAILURES
 
 import anyarray as xp
@@ -179,12 +180,11 @@ def left_out(items: list[pytest.Item], names: list[str], draw: str) -> set[pytes
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
             test, backend = item.nodeid.partition("[")[0], backend_of(item)
-            if item.get_closest_marker("few_backends") and backend in others:
-                case = [word for word in item.callspec.id.split("-") if word != backend]
-                if backend != others[zlib.crc32(f"{test}{case}{draw}".encode()) % len(others)]:
-                    unwanted.add(item)
-                    continue
-            cases[test, backend].append(item)
+            is_limited = item.get_closest_marker("few_backends") is not None and backend in others
+            if is_limited and backend != other_of(item.nodeid, backend, others, draw):
+                unwanted.add(item)
+            else:
+                cases[test, backend].append(item)
     for (_, name), of_one in cases.items():
         is_sampled = of_one[0].get_closest_marker("sampled") is not None
         if name == "numpy" or (name == "none" and not is_sampled):
