@@ -189,13 +189,13 @@ extensions/manipulation.py | jax,tf | extensions/manipulation:insert extensions/
 extensions/sets.py | jax,tf | extensions/sets extensions/in_transforms:unique
     xp.sum(xp.where(is_nan, counts, 0))
     xp.max(xp.where(is_nan, counts, 0))
-numpy/_differing_linalg.py | numpy,jax | drop_in/functions:eigh
+numpy/_differing_linalg.py | jax,tf | drop_in/functions:eigh
     xp.conj(xp.matrix_transpose(x))
     xp.matrix_transpose(x)
 numpy/_options.py | numpy | drop_in/functions
     if not np.can_cast(np.dtype(result.dtype), np.dtype(value.dtype), casting):
     if False:
-numpy/_ufuncs.py | jax | drop_in/at_once numpy_protocols:at
+numpy/_ufuncs.py | jax,tf | drop_in/functions:multiply
     for n in range(int(turn.max(initial=-1)) + 1):
     for n in range(min(1, int(turn.max(initial=-1)) + 1)):
 random/_draws.py | numpy,jax | random/distributions random/keys

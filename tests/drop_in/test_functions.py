@@ -311,7 +311,6 @@ np.lib.stride_tricks.as_strided(m, (3, 2), m.T.strides)
 """
 
 
-@pytest.mark.sampled
 @pytest.mark.parametrize("expression", [*COMPLEX.split("\n"), *OPTIONS.split("\n")])
 def test_an_expression_of_options_and_complex_numbers_gives_what_numpy_gives(
     expression: str, backend: xp.Backend
