@@ -302,7 +302,7 @@ np.linalg.eig([[2.0, 1], [1, 2]])[0]
 np.linalg.eigvals([[0.0, 1], [-1, 0]])
 np.linalg.eigvalsh([[2.0, 9], [1, 2]], UPLO="L")
 np.linalg.eigh([[2.0, 1], [9, 2]], "U")[0]
-(lambda w, v: np.round(v @ np.diag(w) @ v.conj().T, 9))(*np.linalg.eigh(np.array([[2, 1j], [9, 3]]), "U"))
+(lambda w, v: np.round(v * w @ v.conj().T, 9))(*np.linalg.eigh([[2, 1j], [9, 3]], "U"))
 np.apply_along_axis(np.sum, 0, np.ones((0, 2)))
 v.conj(np.zeros(3))
 [[1] * m[0, 1], m[0, 1] * (1, 2)]
