@@ -4,8 +4,9 @@ A test with the parameter `backend` runs once inside `with xp.backend(...)` for 
 has a device; `name`, `target` and `framework` are the same names with no block open, the last without NumPy.
 
 Not all cases of a test run, as JAX compiles for most of them. On NumPy all do; on each other backend a choice in which
-each function and each value of a parameter occurs, or a quarter if the test has one and is marked `sampled`. A test
-marked `few_backends`, of what hardly depends on them, runs on NumPy and on one other. `--all-cases` runs all of all.
+each function and each value of a parameter occurs, or a quarter if the test has one and is marked `sampled`. Each case
+of a test marked `few_backends`, of what hardly depends on them, runs on NumPy and on one other, not always the same.
+`--all-cases` runs all of all.
 Every run makes the same choice, and Hypothesis draws the same examples, unless `--draw WORD` is given: both follow from
 the word, which the report repeats; `today` is the date. `--hypothesis-profile=thorough` draws more examples.
 What is known to fail stands in `known_failures`, and only there.
@@ -16,6 +17,8 @@ from __future__ import annotations
 import collections
 import datetime
 import functools
+import importlib.util
+import json
 import os
 import re
 import subprocess
@@ -31,6 +34,7 @@ import array_api_strict
 import hypothesis
 import process_memory
 import pytest
+from drawing import other_of
 from known_failures import KNOWN_FAILURES
 
 import anyarray as xp
@@ -128,9 +132,6 @@ def has_device(name: str) -> bool:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     names = metafunc.config.stash[NAMES]
-    if metafunc.definition.get_closest_marker("few_backends") and not metafunc.config.getoption("--all-cases"):
-        others = sorted([name for name in names if name != "numpy"], key=lambda name: name != "tf")
-        names = [*[name for name in names if name == "numpy"], *others[:1]]
     for fixture, values in (("name", names), ("target", names), ("framework", [n for n in names if n != "numpy"])):
         if fixture in metafunc.fixturenames:
             metafunc.parametrize(fixture, values)
@@ -166,18 +167,25 @@ SAMPLED: Final = 4
 """Of so many cases of a test that is marked `sampled` one runs at most."""
 
 
-def left_out(items: list[pytest.Item], draw: str) -> set[pytest.Item]:
+def left_out(items: list[pytest.Item], names: list[str], draw: str) -> set[pytest.Item]:
     """The cases that do not run.
 
     On NumPy, which compiles nothing, all run. On each other backend those of a test are taken in the order of checksums
     of their names, and run if they have a kind of value that none before had; until there are enough, if the test is
-    marked `sampled` and has one parameter, or asks several libraries itself.
+    marked `sampled` and has one parameter, or asks several libraries itself. Before that a case of a test that is
+    marked `few_backends` is left out on all others than one.
     """
+    others = [name for name in names if name != "numpy"]
     cases = collections.defaultdict[tuple[str, str], list[pytest.Function]](list)
+    unwanted = set[pytest.Item]()
     for item in items:
         if isinstance(item, pytest.Function) and hasattr(item, "callspec"):
-            cases[item.nodeid.partition("[")[0], backend_of(item)].append(item)
-    unwanted = set[pytest.Item]()
+            test, backend = item.nodeid.partition("[")[0], backend_of(item)
+            is_limited = item.get_closest_marker("few_backends") is not None and backend in others
+            if is_limited and backend != other_of(item.nodeid, backend, others, draw):
+                unwanted.add(item)
+            else:
+                cases[test, backend].append(item)
     for (_, name), of_one in cases.items():
         is_sampled = of_one[0].get_closest_marker("sampled") is not None
         if name == "numpy" or (name == "none" and not is_sampled):
@@ -218,7 +226,7 @@ LIBRARIES: Final = {"jax": "jax", "tensorflow": "tf", "torch": "torch"}
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     if not config.getoption("--all-cases"):
-        unwanted = left_out(items, config.stash[DRAW])
+        unwanted = left_out(items, config.stash[NAMES], config.stash[DRAW])
         config.hook.pytest_deselected(items=list(unwanted))
         items[:] = [item for item in items if item not in unwanted]
     for item in items:
@@ -342,6 +350,11 @@ _OURS = {"ANYARRAY_BACKEND", "TF_FORCE_GPU_ALLOW_GROWTH", "XLA_PYTHON_CLIENT_PRE
 """Variables that this process may have set: choosing a backend, or loading one."""
 
 
+def inherited() -> dict[str, str]:
+    """The environment of this process as it was given to it."""
+    return {key: value for key, value in os.environ.items() if key not in _OURS}
+
+
 @pytest.fixture(scope="session")
 def run_python() -> Callable[..., str]:
     """Run a program in a new interpreter, and get what it printed.
@@ -350,11 +363,10 @@ def run_python() -> Callable[..., str]:
     """
 
     def run(program: str, **variables: str) -> str:
-        inherited = {key: value for key, value in os.environ.items() if key not in _OURS}
         done = subprocess.run(
             [sys.executable, "-c", textwrap.dedent(program)],
             cwd=ROOT,
-            env=inherited | variables,
+            env=inherited() | variables,
             capture_output=True,
             text=True,
             check=False,
@@ -363,6 +375,48 @@ def run_python() -> Callable[..., str]:
         return done.stdout
 
     return run
+
+
+@pytest.fixture(scope="session")
+def forked(run_python: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+    """`run_python` for programs that may find TensorFlow and JAX imported.
+
+    These share one import of both: see `forking.py`. Elsewhere than on Linux libraries do not always survive a fork.
+    """
+    if sys.platform != "linux":
+        yield run_python
+        return
+    libraries = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
+    command = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "forking.py"), *libraries]
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    outputs = [tmp_path_factory.mktemp("forked") / name for name in ("out", "err")]
+    with subprocess.Popen(command, cwd=ROOT, env=inherited(), text=True, **pipes) as server:
+        assert server.stdin and server.stdout
+
+        def run(program: str, **variables: str) -> str:
+            for output in outputs:
+                output.write_text("")
+            request = textwrap.dedent(program), variables, *map(str, outputs)
+            print(json.dumps(request), file=server.stdin, flush=True)
+            assert server.stdout.readline() == "0\n", outputs[1].read_text()
+            return outputs[0].read_text()
+
+        yield run
+        server.stdin.close()
+
+
+@pytest.fixture(scope="session")
+def seeds(pytestconfig: pytest.Config) -> Callable[[int], range]:
+    """The seeds of so many random cases: of a quarter of them, of all with `--all-cases`."""
+
+    def drawn(count: int) -> range:
+        if pytestconfig.getoption("--all-cases"):
+            return range(count)
+        share = -(-count // SAMPLED)
+        first = zlib.crc32(pytestconfig.stash[DRAW].encode()) % (count - share + 1)
+        return range(first, first + share)
+
+    return drawn
 
 
 @pytest.fixture

@@ -18,6 +18,8 @@ from comparison import host
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 STANDARD = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float32", "float64", "complex64", "complex128",

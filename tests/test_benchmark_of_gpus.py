@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("rich")
 
 
-def test_times_of_every_backend_are_reported(name: str, run_python: Callable[..., str]) -> None:
-    told = run_python(
+def test_times_of_every_backend_are_reported(name: str, forked: Callable[..., str]) -> None:
+    told = forked(
         f"""
         from benchmarks import gpu
 
@@ -29,8 +29,8 @@ def test_times_of_every_backend_are_reported(name: str, run_python: Callable[...
     assert "slow: 1 of 1 beyond 1.2, 1 beyond 3.0" in told
 
 
-def test_every_chapter_is_called(run_python: Callable[..., str]) -> None:
-    told = run_python(
+def test_every_chapter_is_called(forked: Callable[..., str]) -> None:
+    told = forked(
         """
         import anyarray as xp
         from benchmarks import gpu
@@ -46,8 +46,8 @@ def test_every_chapter_is_called(run_python: Callable[..., str]) -> None:
     assert has_all == "True"
 
 
-def test_transfers_and_compiled_functions_are_timed(name: str, run_python: Callable[..., str]) -> None:
-    run_python(
+def test_transfers_and_compiled_functions_are_timed(name: str, forked: Callable[..., str]) -> None:
+    forked(
         f"""
         from benchmarks import gpu
 
@@ -62,8 +62,8 @@ def test_transfers_and_compiled_functions_are_timed(name: str, run_python: Calla
     )
 
 
-def test_a_part_that_fails_takes_no_other_with_it(run_python: Callable[..., str], tmp_path: Path) -> None:
-    told = run_python(
+def test_a_part_that_fails_takes_no_other_with_it(forked: Callable[..., str], tmp_path: Path) -> None:
+    told = forked(
         f"""
         import json, sys
         from pathlib import Path

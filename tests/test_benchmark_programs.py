@@ -16,6 +16,8 @@ pytest.importorskip("rich")
 from benchmarks import injection
 from benchmarks.programs import PROGRAMS
 
+pytestmark = pytest.mark.few_backends
+
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -22,6 +22,8 @@ from anyarray._base import dtypes
 from anyarray._choice import choice
 from anyarray._memory import transfer
 
+pytestmark = pytest.mark.few_backends
+
 BLOCKS: Final[dict[str, tuple[Callable[[], Any], Callable[[], bool]]]] = {
     "transfers": (xp.transfers, lambda: bool(transfer.watch().logs)),
     "no_transfers": (xp.no_transfers, lambda: transfer.watch().guard == "raise"),

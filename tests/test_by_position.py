@@ -16,6 +16,8 @@ from anyarray import standard
 from anyarray._call import by_position
 from anyarray.standard import namespace
 
+pytestmark = pytest.mark.few_backends
+
 OURS: Final = {"rcond": "rtol"}
 """NumPy's name of an option whose meaning is that of ours."""
 UNTOLD: Final = {"arange": ("dtype",)}

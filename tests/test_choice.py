@@ -17,6 +17,8 @@ import anyarray as xp
 from anyarray._choice import automatic, machine
 from anyarray._registry import registry
 
+pytestmark = pytest.mark.few_backends
+
 
 def here() -> str:
     """The library on which creation functions run now."""
@@ -330,9 +332,9 @@ def test_a_default_backend_is_imported_at_the_first_call(run_python: Callable[..
     assert run_python(program) == "False\n"
 
 
-def test_the_environment_sets_the_default(framework: str, run_python: Callable[..., str]) -> None:
+def test_the_environment_sets_the_default(framework: str, forked: Callable[..., str]) -> None:
     program = "import anyarray as xp; print(xp.ones(1).device.library)"
-    assert run_python(program, ANYARRAY_BACKEND=framework) == f"{framework}\n"
+    assert forked(program, ANYARRAY_BACKEND=framework) == f"{framework}\n"
 
 
 def test_an_unknown_name_in_the_environment_is_an_error_at_the_first_call(run_python: Callable[..., str]) -> None:
@@ -550,8 +552,8 @@ def test_to_device_leaves_the_array_where_it_is(framework: str) -> None:
     assert x.device is xp.device("numpy")
 
 
-def test_threads_that_meet_at_the_first_use_of_a_library_all_get_it(run_python: Callable[..., str]) -> None:
-    run_python(
+def test_threads_that_meet_at_the_first_use_of_a_library_all_get_it(forked: Callable[..., str]) -> None:
+    forked(
         """
         from concurrent.futures import ThreadPoolExecutor
         import anyarray as xp

@@ -129,6 +129,7 @@ def test_the_names_that_a_page_uses_exist(page: Path) -> None:
 
 
 @pytest.mark.few_backends
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "public",
     [

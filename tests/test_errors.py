@@ -19,6 +19,8 @@ import pytest
 import anyarray as xp
 from anyarray._base import errors, other_names
 
+pytestmark = pytest.mark.few_backends
+
 
 def floats(*shape: int) -> xp.Array:
     return xp.ones(shape)

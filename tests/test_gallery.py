@@ -8,6 +8,8 @@ import _gallery  # docs/_gallery.py
 import numpy as np
 import pytest
 
+pytestmark = pytest.mark.few_backends
+
 PROGRAMS: Final = dict(_gallery.programs())
 
 

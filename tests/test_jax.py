@@ -87,7 +87,7 @@ def test_a_jax_that_does_not_work_is_no_hindrance(run_python: Callable[..., str]
     assert run_python(program).split("\n")[0] == "refused [1.0, 1.0] [0.0]"
 
 
-def test_bringing_values_over_compiles_nothing(run_python: Callable[..., str]) -> None:
+def test_bringing_values_over_compiles_nothing(forked: Callable[..., str]) -> None:
     program = """
         import jax, numpy as np
         import anyarray as xp
@@ -107,13 +107,13 @@ def test_bringing_values_over_compiles_nothing(run_python: Callable[..., str]) -
             y = xp.asarray(np.ones((3, 7)), device="jax")  # from some hundred times on, compiling pays
         print(len(compiled) <= 1, y.shape, [xp.to_native(one).committed for one in (x, y, z)])
     """
-    assert run_python(program).splitlines() == [
+    assert forked(program).splitlines() == [
         "0 [1.0, 2.0, 3.0, 4.0, 5.0] 1.0",
         "True (3, 7) [False, False, False]",
     ]
 
 
-def test_indexing_by_lengths_that_vary_compiles_nothing(run_python: Callable[..., str]) -> None:
+def test_indexing_by_lengths_that_vary_compiles_nothing(forked: Callable[..., str]) -> None:
     text = """
         import jax
         import numpy as np
@@ -140,7 +140,7 @@ def test_indexing_by_lengths_that_vary_compiles_nothing(run_python: Callable[...
             y = x[3:40]  # from some hundred times on, compiling pays
         print(len(compiled) >= 1, y.tolist() == expected[3:40].tolist())
     """
-    assert run_python(text).split() == ["0", "True", "True", "True"]
+    assert forked(text).split() == ["0", "True", "True", "True"]
 
 
 @pytest.mark.parametrize("size", [FEW, MANY])

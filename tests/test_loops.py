@@ -17,6 +17,8 @@ import anyarray as xp
 from anyarray._registry import registry
 from anyarray.standard import elementwise
 
+pytestmark = pytest.mark.few_backends
+
 NATIVE: Final = {name: registry.backend_of_name("numpy").function(name) for name in elementwise.__all__}
 UFUNCS: Final = {name: one for name, one in NATIVE.items() if isinstance(one, np.ufunc)}
 DTYPES: Final = (

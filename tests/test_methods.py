@@ -17,6 +17,8 @@ from comparison import assert_same
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 F: Final = np.asarray([[2.5, -1.0, 0.5], [7.25, 3.5, -4.0]])
 ROW: Final = np.asarray([3.0, 1.0, 2.0, 1.0])
 I: Final = np.asarray([[5, -2, 3], [0, 4, 1]])  # noqa: E741 - integers
@@ -43,6 +45,7 @@ CALLS: Final[dict[str, tuple[np.ndarray[Any, Any], Callable[[Any], Any]]]] = {
     "argpartition": (np.asarray([3, 1, 2]), lambda x: x[x.argpartition(1)][1]),
     "argsort": (F, lambda x: x.argsort()),
     "argsort of all": (F, lambda x: x.argsort(axis=None)),
+    "argsort of complex numbers": (np.asarray([2, 1 + 3j, 1 + 2j, np.nan, 0]), lambda x: x.argsort()),
     "argsort, stable": (ROW, lambda x: x.argsort(kind="stable")),
     "astype": (F, lambda x: x.astype(np.float32)),
     "astype of a name": (I, lambda x: x.astype("int16", casting="same_kind")),
@@ -236,6 +239,7 @@ WRITES: Final[dict[str, tuple[np.ndarray[Any, Any], Callable[[Any], Any]]]] = {
     "flat of a transpose": (F, lambda x: set_item(x.T.flat, slice(0, 4), [1, 2])),
     "flat, all": (F, lambda x: setattr(x, "flat", [1, 2, 3, 4])),
     "flat, one": (F, lambda x: setattr(x[:, 1:], "flat", 0)),
+    "what flat gave": (F, lambda x: set_item(x.flat[1:4], 0, 5)),
     "flat of a number": (NUMBER, lambda x: set_item(x.flat, 0, 4)),
     "real": (Z, lambda x: setattr(x, "real", 3)),
     "real of reals": (F, lambda x: setattr(x, "real", F * 2)),

@@ -15,6 +15,8 @@ import pytest
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 STAYING: dict[str, Callable[[Any, Any], Any]] = {
     "exp": lambda x, y: np.exp(x),
     "arctan2": np.arctan2,

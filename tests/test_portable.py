@@ -18,6 +18,8 @@ import anyarray as xp
 from anyarray import interop
 from anyarray._registry import registry
 
+pytestmark = pytest.mark.few_backends
+
 POINTS: Final = np.random.default_rng(5).normal(size=(12, 3))
 RTOL: Final = 1e-12
 """Rounding of some tens of operations in float64."""

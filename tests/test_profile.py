@@ -187,9 +187,10 @@ def test_calibrate_measures_and_is_used_at_once(file: Path) -> None:
 
 
 @pytest.mark.usefixtures("little")
-def test_calibrate_copies_where_copies_that_nobody_asked_for_are_forbidden(file: Path, framework: str) -> None:
+def test_calibrate_copies_where_copies_that_nobody_asked_for_are_forbidden(file: Path) -> None:
+    pytest.importorskip("jax")  # which a new process imports fastest
     with xp.no_transfers():
-        assert xp.calibrate(seconds=0.5, backends=["numpy", framework]) == file
+        assert xp.calibrate(seconds=0.5, backends=["numpy", "jax"]) == file
 
 
 @pytest.mark.usefixtures("little")
@@ -278,7 +279,7 @@ def test_a_library_that_ends_or_blocks_its_process_costs_itself_alone(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(processes, "PATIENCE", 20.0)
+    monkeypatch.setattr(processes, "PATIENCE", 10.0)
     install(*ENDINGS)
     assert main(["calibrate", "--seconds", "1"]) == 0
     assert set(json.loads(file.read_text())["backends"]) == {"numpy", "sound-cpu"}
@@ -286,7 +287,7 @@ def test_a_library_that_ends_or_blocks_its_process_costs_itself_alone(
         "exiting": "its process ended with exit status 3",
         "raising": "TypeError: Descriptors cannot be created directly",
         "aborting": "its process ended by SIGABRT (LLVM ERROR), at arithmetic 16",
-        "blocking": "its process did not answer for 20 s, at arithmetic 16",
+        "blocking": "its process did not answer for 10 s, at arithmetic 16",
     }
     told = "".join([f"calibrate: {name} is left out: {reason}\n" for name, reason in reasons.items()])
     assert capsys.readouterr().err == told

@@ -281,6 +281,7 @@ def replay(row: dict[str, str], monkeypatch: pytest.MonkeyPatch, *, learns: bool
     return Took(name, of_row["numpy"], of_row["simcupy"], min(of_row.values()), (here.seconds - settled) / COUNTED)
 
 
+@pytest.mark.sampled
 @pytest.mark.usefixtures("accelerators")
 @pytest.mark.parametrize(("learns", "beside_least", "beside_cupy"), [(False, 1.1, 1.0), (True, 1.13, 1.02)])
 def test_the_rows_of_an_h100_lose_little_to_hindsight(

@@ -386,7 +386,7 @@ def test_a_tape_watches_an_array() -> None:
 
 
 @pytest.fixture(scope="module")
-def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
+def two_devices(forked: Callable[..., str]) -> dict[str, Any]:
     """What happens with two CPUs, which TensorFlow makes of one."""
     program = """
         import json
@@ -437,7 +437,7 @@ def two_devices(run_python: Callable[..., str]) -> dict[str, Any]:
             found["none such"] = str(error)
         print(json.dumps(found))
     """
-    found: dict[str, Any] = json.loads(run_python(program).splitlines()[-1])
+    found: dict[str, Any] = json.loads(forked(program).splitlines()[-1])
     return found
 
 
@@ -471,42 +471,27 @@ def test_a_device_beyond_the_last_says_which_there_are(two_devices: dict[str, An
     )
 
 
-def test_tensorflow_is_quiet(run_python: Callable[..., str]) -> None:
-    program = """
-        import subprocess, sys
-        use = "import anyarray as xp; xp.exp(xp.ones(2, device='tf'))"
-        done = subprocess.run([sys.executable, "-c", use], capture_output=True, text=True)
-        print(done.returncode, repr(done.stderr))
-    """
-    assert run_python(program) == "0 ''\n"
-
-
-def test_the_log_level_that_the_user_set_holds(run_python: Callable[..., str]) -> None:
-    program = """
-        import os
-        import anyarray as xp
-        xp.ones(2, device="tf")
-        print(os.environ["TF_CPP_MIN_LOG_LEVEL"])
-    """
-    assert run_python(program, TF_CPP_MIN_LOG_LEVEL="0").splitlines()[-1] == "0"
-
-
-@pytest.mark.parametrize(
-    "imports", ["import anyarray as xp\nimport tensorflow as tf", "import tensorflow as tf\nimport anyarray as xp"]
-)
-def test_tensorflow_knows_the_arrays_of_numpy_that_are_made_when_it_is_imported(
-    run_python: Callable[..., str], imports: str
-) -> None:
-    program = f"""
-{imports}
+KNOWN = """
 from anyarray._registry import registry
 x = xp.ones(2)
 print([str(one) for one in registry.loaded_backends()], x.device)
 tf.config.set_visible_devices([], "GPU")  # which TensorFlow refuses once it has looked at its devices
 twice = tf.function(lambda v: v * 2)
 print(type(twice(x)).__name__, type(twice(x)).__name__, type(tf.nest.flatten([x])[0]).__name__)
-    """
-    assert run_python(program).splitlines() == ["['numpy'] numpy", "Array Array EagerTensor"]
+xp.ones(2, device="tf")
+print(os.environ["TF_CPP_MIN_LOG_LEVEL"])
+"""
+
+
+def test_tensorflow_knows_earlier_arrays_of_numpy_and_keeps_the_log_level_of_the_user(
+    run_python: Callable[..., str], forked: Callable[..., str]
+) -> None:
+    for run, imports in (
+        (forked, "import os, tensorflow as tf, anyarray as xp"),
+        (run_python, "import os, anyarray as xp, tensorflow as tf"),
+    ):
+        told = run(imports + KNOWN, TF_CPP_MIN_LOG_LEVEL="0").splitlines()
+        assert told == ["['numpy'] numpy", "Array Array EagerTensor", "0"], imports
 
 
 def test_a_call_that_fails_calls_few_ops(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,8 @@ import pytest
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 THREADS: Final = 6
 DATA: Final = np.random.default_rng(0).standard_normal((24, 24))
 

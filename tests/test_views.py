@@ -7,10 +7,9 @@ and reads. It runs on ndarrays and on Arrays, and all names have equal values af
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
-import hypothesis
 import numpy as np
 import process_memory
 import pytest
@@ -233,30 +232,21 @@ def snapshot(names: Names) -> dict[str, Any]:
     return {name: np.array(names[name]).tolist() for name in sorted(names)}
 
 
-def programs(on_numpy: int, elsewhere: int, backend: xp.Backend) -> Iterator[int]:
-    """Seeds: so many as the profile of hypothesis wants.
-
-    Each program has shapes of its own, for which JAX compiles 10 MB.
-    """
-    times = 60 if hypothesis.settings.get_current_profile_name() == "thorough" else 1
-    for seed in range((on_numpy if backend.library == "numpy" else elsewhere) * times):
-        yield seed
-        process_memory.bound()
-
-
-def test_random_programs_give_numpys_values_after_each_statement(backend: xp.Backend) -> None:
-    for seed in programs(2000, 80, backend):
+def test_random_programs_give_numpys_values_after_each_statement(
+    backend: xp.Backend, seeds: Callable[[int], range]
+) -> None:
+    for seed in seeds(2000 if backend.library == "numpy" else 80):
         program = Program(seed)
         names: Names = {}
         for at, (statement, values) in enumerate(zip(program.statements, program.values, strict=True)):
             statement(xp, names)
             assert snapshot(names) == values, f"program {seed}, statement {at}"
+        process_memory.bound()  # each has shapes of its own, for which JAX compiles 10 MB
 
 
-def test_random_programs_give_numpys_values_in_jit(framework: str) -> None:
-    with xp.backend(framework) as backend:
-        assert backend is not None
-        for seed in programs(10, 10, backend):
+def test_random_programs_give_numpys_values_in_jit(framework: str, seeds: Callable[[int], range]) -> None:
+    with xp.backend(framework):
+        for seed in seeds(10):
             program = Program(seed)
 
             @xp.jit

@@ -179,6 +179,7 @@ def test_iteration_goes_over_the_values_at_each_turn() -> None:
     assert [int(v) for v in values] == [9, 9, 9]
 
 
+@pytest.mark.few_backends
 @pytest.mark.usefixtures("backend")
 @pytest.mark.parametrize("length", [0, 1, 33, 4096, 9000])
 def test_iteration_goes_over_every_element_once(length: int) -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray._array.array import Array
+from anyarray._base.other_names import near
 
 _AS_IT_IS: Final = (
     "True_ False_ e euler_gamma inf nan newaxis pi little_endian sctypeDict typecodes ScalarType "  # constants

@@ -334,6 +334,11 @@ def test_a_flag_of_sorting_may_be_an_int(flag: int) -> None:
 
 
 @pytest.mark.usefixtures("backend")
+def test_vecdot_conjugates_its_first_argument() -> None:
+    assert complex(xp.vecdot(xp.asarray([1j, 2]), xp.asarray([1j, 1]))) == 3
+
+
+@pytest.mark.usefixtures("backend")
 def test_a_flag_of_linear_algebra_may_be_0_or_1() -> None:
     x = xp.ones((2, 3))
     for order in (2, 1, 3, np.inf, -np.inf, 0):
@@ -342,9 +347,9 @@ def test_a_flag_of_linear_algebra_may_be_0_or_1() -> None:
     assert xp.linalg.svd(x, full_matrices=0)[2].shape == (2, 3)
 
 
-def test_an_array_for_which_there_is_no_memory_does_not_end_the_process(run_python: Callable[..., str]) -> None:
+def test_an_array_for_which_there_is_no_memory_does_not_end_the_process(forked: Callable[..., str]) -> None:
     pytest.importorskip("jax")
-    found = run_python("""
+    found = forked("""
         import anyarray as xp, numpy as np
         programs = [
             lambda: np.asarray(xp.arange(0, 2**40, 2)),

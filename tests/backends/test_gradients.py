@@ -158,19 +158,20 @@ def test_a_square_root_by_a_power_has_no_negative_slope_at_negative_zero() -> No
     assert xp.grad(lambda x: xp.sum(x**0.5))(xp.asarray([-0.0, 0.0])).tolist() == [np.inf, np.inf]
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("is_compiled", [False, True])
-@pytest.mark.parametrize("what", [*OF_COMPLEX, "log"])
-def test_second_derivatives_through_complex_numbers_are_the_same_on_all_libraries(what: str, is_compiled: bool) -> None:
+def test_second_derivatives_through_complex_numbers_are_the_same_on_all_libraries() -> None:
     pytest.importorskip("jax", reason="two libraries are compared")
     pytest.importorskip("tensorflow", reason="two libraries are compared")
     xs = np.random.default_rng(2).normal(size=(2, 6))
-    function = second(as_numbers({**OF_COMPLEX, "log": xp.log}[what]))
+    functions = {what: second(as_numbers(of_complex)) for what, of_complex in (OF_COMPLEX | {"log": xp.log}).items()}
     found = {}
     for name in ("jax", "tf"):
         with xp.backend(name):
-            found[name] = [np.asarray(x) for x in (xp.jit(function) if is_compiled else function)(*map(xp.asarray, xs))]
-    np.testing.assert_allclose(found["tf"], found["jax"], rtol=1e-9, atol=1e-9)
+            # One compilation of all takes less than calling each.
+            at_once = xp.jit(lambda *xs: {what: function(*xs) for what, function in functions.items()})
+            found[name] = at_once(*map(xp.asarray, xs))
+    for what in functions:
+        for of_tf, of_jax in zip(found["tf"][what], found["jax"][what], strict=True):
+            np.testing.assert_allclose(np.asarray(of_tf), np.asarray(of_jax), rtol=1e-9, atol=1e-9, err_msg=what)
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
@@ -186,7 +187,7 @@ def test_products_with_zeros_have_derivatives(is_compiled: bool) -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("shape", [(0,), (1,), (3,), (8,)])
+@pytest.mark.parametrize("shape", [(0,), (3,)])
 @pytest.mark.parametrize(
     "function", [xp.prod, lambda x: xp.sum(xp.cumulative_prod(x))], ids=["prod", "cumulative_prod"]
 )
@@ -605,6 +606,7 @@ def test_an_argument_of_many_elements_does_not_leave_in_forward_mode(read: Calla
         xp.jacobian(lambda x: x * xp.asarray(read(x)), mode="forward")(xp.ones(100))
 
 
+@pytest.mark.few_backends
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 @pytest.mark.usefixtures("differentiating")
 def test_the_jacobian_of_few_elements_is_a_part_of_that_of_many(mode: Any) -> None:

@@ -224,7 +224,7 @@ def test_a_length_that_recurs_is_compiled_for() -> None:
 
 
 def test_rare_lengths_are_traced_and_differentiated() -> None:
-    for n in range(300, 312):
+    for n in range(300, 306):
         x = jax.numpy.arange(n, dtype=jax.numpy.float32)
         assert float(jax.jit(lambda x: xp.to_native(xp.sum(xp.from_native(x) * 2)))(x)) == n * (n - 1)
         slope = jax.grad(lambda x: xp.to_native(xp.sum(xp.square(xp.from_native(x)))))(x)

@@ -192,7 +192,7 @@ def test_a_part_follows_what_is_written_on_its_backend_alone() -> None:
     assert float(number) == 5
 
 
-def test_gradients_have_tensorflow_ask_python_for_no_type(run_python: Callable[..., str]) -> None:
+def test_gradients_have_tensorflow_ask_python_for_no_type(forked: Callable[..., str]) -> None:
     # While it asks, another thread may call the same function of TensorFlow, and the process crashes.
     program = """
         import anyarray as xp
@@ -213,4 +213,4 @@ def test_gradients_have_tensorflow_ask_python_for_no_type(run_python: Callable[.
             xp.grad(xp.jit(f))(x)
             print(min(before) > 0, known() == before)
     """
-    assert run_python(program) == "True True\n"
+    assert forked(program) == "True True\n"

@@ -105,6 +105,11 @@ def test_two_dtypes_are_stretched(way: Function) -> None:
     np.testing.assert_array_equal(way(xp.clip, x2, x1.astype("int64"), x2), np.clip(x2, x1.astype("int64"), x2))
 
 
+def test_uint16_is_tiled() -> None:
+    for way in (eagerly, compiled):
+        assert way(lambda x: xp.tile(x, (2,)), np.asarray([1, 65535], np.uint16)).tolist() == [1, 65535] * 2
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_vecdot_stretches(way: Function) -> None:
     x1, x2 = (np.repeat(stretching(6, first, "float64")[..., :1], 2, -1) for first in (0, 1))

@@ -10,6 +10,8 @@ import pytest
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 xpx = pytest.importorskip("array_api_extra")
 
 RTOL: Final = 1e-12

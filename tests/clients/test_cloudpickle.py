@@ -13,6 +13,8 @@ import pytest
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 cloudpickle = pytest.importorskip("cloudpickle")
 
 MADE: dict[str, Callable[[Callable[..., Any]], Callable[..., Any]]] = {

@@ -15,6 +15,8 @@ pytest.importorskip("einops")
 import einops
 from einops import array_api
 
+pytestmark = pytest.mark.few_backends
+
 DATA: Final = np.arange(2 * 3 * 4 * 6, dtype=np.float64).reshape(2, 3, 4, 6)
 
 PATTERNS: Final = {

@@ -9,6 +9,8 @@ import pytest
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 pyplot = pytest.importorskip("matplotlib.pyplot")

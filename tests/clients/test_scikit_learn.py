@@ -32,6 +32,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+pytestmark = pytest.mark.few_backends
+
 RTOL: Final = 1e-8
 """Decompositions differ by library in the last digits, times the condition of the data."""
 

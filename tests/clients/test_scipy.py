@@ -32,6 +32,8 @@ from scipy import (
 from scipy.optimize import elementwise
 from scipy.spatial.transform import Rotation
 
+pytestmark = pytest.mark.few_backends
+
 RTOL: Final = 1e-9
 """SciPy's algorithms of many steps round differently by library; a wrong formula is off by far more."""
 

@@ -11,6 +11,8 @@ import pytest
 import anyarray as xp
 import anyarray.numpy as tnp
 
+pytestmark = pytest.mark.few_backends
+
 ROWS: Final = np.arange(12.0).reshape(4, 3) / 10 - 0.5
 WEIGHTS: Final = np.asarray([[0.5, -1.0], [2.0, 0.25], [-0.75, 1.0]])
 

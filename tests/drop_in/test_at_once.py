@@ -14,6 +14,8 @@ import pytest
 import anyarray as xp
 import anyarray.numpy as np
 
+pytestmark = pytest.mark.few_backends
+
 
 def test_out_is_the_array_that_comes_back(backend: xp.Backend) -> None:
     out = np.zeros(3)

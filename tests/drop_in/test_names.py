@@ -14,6 +14,8 @@ from comparison import each
 import anyarray.numpy
 from anyarray.numpy import _signatures
 
+pytestmark = pytest.mark.few_backends
+
 NAMES: Final = [
     *[name for name in sorted(numpy.__all__) if not name.startswith("_") and name != "trapz"],  # gone from 2.4 on
     *[f"linalg.{name}" for name in sorted(numpy.linalg.__all__)],

@@ -19,6 +19,8 @@ import pytest
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 PROGRAMS: Final = sorted((Path(__file__).parents[1] / "programs").glob("*.py"))
 
 

@@ -19,6 +19,8 @@ import pytest
 import anyarray as xp
 import anyarray.numpy
 
+pytestmark = pytest.mark.few_backends
+
 UFUNCS: Final = sorted({one.__name__ for one in vars(numpy).values() if isinstance(one, numpy.ufunc)} - {"isnat"})
 PRODUCTS: Final = frozenset({"matmul", "matvec", "vecdot", "vecmat"})
 STEPWISE: Final = frozenset("add fmax fmin logical_and logical_or maximum minimum".split())

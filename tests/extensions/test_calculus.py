@@ -14,6 +14,8 @@ from comparison import assert_same
 import anyarray as xp
 import anyarray.numpy as drop_in
 
+pytestmark = pytest.mark.few_backends
+
 RNG: Final = np.random.default_rng(0)
 V: Final = RNG.normal(size=5)
 M: Final = RNG.normal(size=(3, 5))

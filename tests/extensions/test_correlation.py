@@ -16,6 +16,8 @@ from against_numpy import (
 import anyarray as xp
 import anyarray.numpy as drop_in
 
+pytestmark = pytest.mark.few_backends
+
 RNG: Final = np.random.default_rng(0)
 M: Final = RNG.normal(size=(3, 5))
 Y: Final = RNG.normal(size=(2, 5))

@@ -15,6 +15,8 @@ from comparison import assert_same
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 V: Final = np.asarray([1.0, -5.0, 2.5])
 F32: Final = V.astype(np.float32)
 M: Final = np.random.default_rng(0).normal(size=(3, 3))

@@ -13,6 +13,7 @@ from against_numpy import (
 import anyarray as xp
 
 pytestmark = [
+    pytest.mark.few_backends,
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # NumPy's, of NaN and infinities
     pytest.mark.filterwarnings("ignore:numpy.fix is deprecated:DeprecationWarning"),  # what ours is compared with
 ]

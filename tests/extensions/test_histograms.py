@@ -15,6 +15,8 @@ from comparison import assert_same, host
 import anyarray as xp
 import anyarray.numpy as drop_in
 
+pytestmark = pytest.mark.few_backends
+
 RNG: Final = np.random.default_rng(0)
 I: Final = RNG.integers(0, 9, 40)  # noqa: E741 - the integers
 A: Final = RNG.normal(size=40)

@@ -7,16 +7,25 @@ mapped, SMOOTH for derivatives.
 from __future__ import annotations
 
 import importlib
+import itertools
 from typing import Any, Final
 
 import pytest
 from against_numpy import Case, assert_as_in_numpy, assert_gradient_right, assert_same_in_jit, assert_same_in_vmap
+
+import anyarray as xp
+
+pytestmark = pytest.mark.few_backends
 
 _NAMES: Final = (
     "calculus correlation creation elementwise histograms linalg manipulation partitions polynomials products "
     "selection sets statistics"
 )
 SUBJECTS: Final = [importlib.import_module(f"test_{name}") for name in _NAMES.split()]
+
+
+def called(case: Case) -> str:
+    return case.function
 
 
 def of_calls(*tables: str) -> Any:
@@ -31,10 +40,22 @@ def of_calls(*tables: str) -> Any:
     return pytest.mark.parametrize("case", calls)
 
 
-@of_calls("CASES")
-@pytest.mark.usefixtures("backend")
-def test_a_call_gives_what_numpy_gives(case: Case) -> None:
-    assert_as_in_numpy(case)
+CALLS: Final = [
+    pytest.param(list(cases), id=function, marks=vars(subject).get("pytestmark", ()))
+    for subject in SUBJECTS
+    for function, cases in itertools.groupby(sorted(vars(subject).get("CASES", ()), key=called), called)
+]
+
+
+@pytest.mark.parametrize("cases", CALLS)
+def test_calls_give_what_numpy_gives(cases: list[Case], backend: xp.Backend, pytestconfig: pytest.Config) -> None:
+    is_slow = backend.library == "jax" and not pytestconfig.getoption("--all-cases")  # it compiles for each
+    for case in cases[:: 3 if is_slow else 1]:
+        try:
+            assert_as_in_numpy(case)
+        except Exception as error:
+            error.add_note(f"in {case}")
+            raise
 
 
 @of_calls("TRANSFORMED")

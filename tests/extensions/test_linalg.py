@@ -14,6 +14,8 @@ from comparison import assert_same
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 RNG: Final = np.random.default_rng(0)
 V: Final = np.asarray([1.0, -5.0, 2.5])
 INTS: Final = np.arange(12).reshape(3, 4)

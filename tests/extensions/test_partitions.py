@@ -12,6 +12,8 @@ from comparison import assert_same
 import anyarray as xp
 import anyarray.numpy
 
+pytestmark = pytest.mark.few_backends
+
 M: Final = np.array([[7, 1, 5, 3, 1], [0, 9, -4, 2, 8]])
 F: Final = np.array([0.5, np.nan, 2.0, -np.inf, 0.5])
 C: Final = np.array(

@@ -13,6 +13,8 @@ from against_numpy import (
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 V: Final = np.asarray([1.0, -5.0, 2.5])
 INTS: Final = np.asarray([3, 0, 1])
 F32: Final = V.astype(np.float32)

@@ -14,6 +14,8 @@ from against_numpy import (
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 RNG: Final = np.random.default_rng(0)
 V: Final = np.asarray([1.0, -5.0, 2.5])
 W: Final = np.asarray([1, 2, 3, 4])

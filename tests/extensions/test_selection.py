@@ -12,6 +12,8 @@ from comparison import assert_same
 import anyarray as xp
 import anyarray.numpy
 
+pytestmark = pytest.mark.few_backends
+
 on_backends = pytest.mark.usefixtures("backend")
 
 M: Final = np.array([[3, 0, 2], [0, 5, 1]])

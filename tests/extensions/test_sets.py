@@ -12,6 +12,8 @@ from comparison import assert_same
 import anyarray as xp
 import anyarray.numpy
 
+pytestmark = pytest.mark.few_backends
+
 N: Final = np.array([[3, 1, 3], [2, 1, 7]])
 F: Final = np.array([np.nan, 0.5, 2.0, np.nan, -np.inf, 0.5, np.nan])
 C: Final = np.array([1 + 2j, 1, complex(np.nan, 1), 1, complex(2, np.nan), 1 - 2j])

@@ -14,7 +14,7 @@ import anyarray as xp
 from anyarray.extensions.statistics import Method
 
 # NumPy's, of NaN, and of slices without a number.
-pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+pytestmark = [pytest.mark.few_backends, pytest.mark.filterwarnings("ignore::RuntimeWarning")]
 
 METHODS: Final = get_args(Method)
 A: Final = np.asarray([[7.5, -1.0, 3.0, 3.0], [0.5, 2.0, 9.0, -4.0], [1.0, 8.0, -2.5, 6.0]])

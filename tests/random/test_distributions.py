@@ -12,6 +12,8 @@ import pytest
 import anyarray as xp
 from anyarray import random
 
+pytestmark = pytest.mark.few_backends
+
 N: Final = (20_000,)
 P: Final = 1e-4
 """The seed is fixed, so a test that passes always does; one in 10,000 good generators would fail."""

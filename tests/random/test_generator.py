@@ -13,6 +13,8 @@ import pytest
 import anyarray as xp
 from anyarray import random
 
+pytestmark = pytest.mark.few_backends
+
 CALLS: dict[str, tuple[dict[str, Any], tuple[int, ...]]] = {
     "random": ({"size": 3}, (3,)),
     "uniform": ({"low": 1.0, "high": 2.0, "size": (2, 2)}, (2, 2)),

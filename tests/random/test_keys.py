@@ -11,6 +11,8 @@ import anyarray as xp
 from anyarray import random
 from anyarray.random._threefry import threefry
 
+pytestmark = pytest.mark.few_backends
+
 ANSWERS = [
     ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
     ((0xFFFFFFFF, 0xFFFFFFFF), (0xFFFFFFFF, 0xFFFFFFFF), (0x1CB996FC, 0xBB002BE7)),

@@ -12,6 +12,8 @@ import anyarray as xp
 from anyarray import random
 from anyarray.random.distributions import random_gammas
 
+pytestmark = pytest.mark.few_backends
+
 SHAPES: Final = np.repeat([0.05, 0.3, 0.9, 1.0, 2.5, 30.0, 1000.0], 8)
 TOLERANCE: Final = 1e-8
 """Of the differences by which PyTorch's are taken."""

@@ -49,7 +49,7 @@ def _leave_to_python(one: Any) -> None:
                 _leave_to_python(method)
 
 
-for _name, _module in list(sys.modules.items()):
+for _name, _module in sys.modules.copy().items():  # another thread may import; `copy` alone is atomic
     if _name.partition(".")[0] == _PACKAGE:
         for _one in list(vars(_module).values()):
             _leave_to_python(_one)
