@@ -13,7 +13,6 @@ import numpy as np
 from anyarray._base import dtypes as _dtypes
 from anyarray._base import errors, extension
 from anyarray._call import diagnosis
-from anyarray._choice import automatic
 from anyarray._choice import choice as _choice
 from anyarray._memory import alignment, devices, views
 from anyarray._memory.second_copies import LENDABLE
@@ -193,7 +192,7 @@ def cast(function: str, parameter: str, x: Array, wanted: _dtypes.DType) -> Arra
         raise
     result = wrap(native, home)
     views.keep_order((x,), result)
-    return automatic.inherited(result, x)
+    return result
 
 
 def arrays_among(values: Sequence[Any]) -> list[Array]:
