@@ -729,7 +729,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                 raise errors.takes_part_in_no_ufunc(function, other, cure)
             return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
         if type(result) is not Array:
-            if decides(result) or not isinstance(result, np.ndarray):
+            if protocols.overrides(type(result), "__array_ufunc__") or not isinstance(result, np.ndarray):
                 return result  # type: ignore[no-any-return]  # as the class of the operand decides
             result = namespace().asarray(result)
         home, native, before = result._home, result._native, self._native
