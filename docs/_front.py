@@ -49,7 +49,7 @@ def chart(left: float, title: str, note: str, rows: dict[str, list[float]], *, i
             text(x - 8, y + 14, name, anchor="end"),
             bar(x, y, lengths[0], "numpy"),
             bar(x, y + 10, lengths[1], "ours" if ratio >= 1 else "loss"),
-            text(x + max(lengths) + 8, y + 14, f"{ratio:.3g} x"),
+            text(x + max(lengths) + 8, y + 14, f"{float(f'{ratio:.3g}'):g} x"),
         ]
     return found
 
