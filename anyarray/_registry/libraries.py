@@ -97,6 +97,9 @@ LIBRARIES: Final[dict[str, Library]] = {
             "cupy", "anyarray.backends.cupy", "cupy", ("gpu",),
             ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy", needs=("array_api_compat",),
         ),
+        Library(
+            "dask", "anyarray.backends.dask", "dask", ("cpu",), ("dask",), ("dask",), "dask", registers_classes=True,
+        ),
     )
 }  # fmt: skip
 """The libraries for which anyarray has a backend. A new one is a row here and a file."""
