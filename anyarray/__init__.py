@@ -22,7 +22,8 @@ from anyarray._memory.devices import DeviceMemory, free_memory, memory
 from anyarray._memory.transfer import Transfer, TransferLog, TransferWarning, no_transfers, transfers
 from anyarray._registry.inventory import BackendInfo, backends
 from anyarray._registry.registry import Backend
-from anyarray.interop import from_local, from_native, mesh, portable, to_native
+from anyarray.files import from_file, to_file
+from anyarray.interop import compute, from_local, from_native, mesh, persist, portable, to_native
 from anyarray.standard import namespace as _namespace
 from anyarray.standard.constants import *
 from anyarray.standard.creation import *
@@ -75,9 +76,10 @@ __array_api_version__ = "2025.12"
 __all__ = [
     "Array", "Backend", "BackendInfo", "Decision", "DeviceMemory", "Explanation", "OutOfMemoryWarning",
     "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__", "backend",
-    "backends", "calibrate", "device", "explain", "fft", "free_memory", "from_local", "from_native", "fused", "grad",
-    "jacobian", "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "policy", "portable", "random",
-    "set_default_backend", "stop_gradient", "to_native", "transfers", "value_and_grad", "vmap",
+    "backends", "calibrate", "compute", "device", "explain", "fft", "free_memory", "from_file", "from_local",
+    "from_native", "fused", "grad", "jacobian", "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "persist",
+    "policy", "portable", "random", "set_default_backend", "stop_gradient", "to_file", "to_native", "transfers",
+    "value_and_grad", "vmap",
 ]  # fmt: skip
 __all__ += errors.__all__
 __all__ += _namespace.__all__

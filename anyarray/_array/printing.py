@@ -36,8 +36,11 @@ def text_of(x: Any) -> str:
 
 
 def _layout(x: Any) -> str:
-    """The text of an array whose values are on several devices, from which only explicit reads gather them."""
+    """The text of an array whose values only explicit reads bring together: on several devices, or lazy."""
     backend = x._home.backend
+    if backend.has_hook("chunks_of") and not x._home.is_traced(x._native):
+        shape, chunks = backend.hook("chunks_of")(x._native)
+        return f"Array(shape={shape}, dtype={x.dtype}, device={backend}, chunks={chunks})"
     layout = backend.hook("layout")(x._native) if backend.kind == "mesh" else None
     return f"Array(shape={x.shape}, dtype={x.dtype}, device={backend}, layout={layout})" if layout else ""
 

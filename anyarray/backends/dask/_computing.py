@@ -13,9 +13,9 @@ from dask.highlevelgraph import HighLevelGraph
 
 from anyarray._memory import transfer
 from anyarray._registry import registry
-from anyarray.backends.dask._kernel import Native, chunks_for, limit
+from anyarray.backends.dask._kernel import Native, chunks_for, known, limit
 
-__all__ = ["computed", "persisted"]
+__all__ = ["computed", "from_source", "persisted", "stored"]
 
 
 def computed(*xs: Native) -> list[np.ndarray[Any, Any]]:
@@ -64,3 +64,20 @@ def from_host(a: np.ndarray[Any, Any]) -> Native:
     x = da.from_array(a, chunks=chunks_for(a.shape), name=False, meta=np.empty((0,) * a.ndim, a.dtype))
     x.anyarray_kept = a
     return x
+
+
+def from_source(source: Any, device: str, chunks: Any) -> Native:
+    """An array whose blocks are read from a file, each by the task that needs it."""
+    return da.from_array(source, chunks, name=f"from_file-{source.name}", inline_array=True)
+
+
+def stored(x: Native, make: Any, in_turn: bool) -> None:
+    """Compute an array and write each block to what `make` returns for the lengths of most blocks.
+
+    Blocks are written one after another, and by this process, if they must be `in_turn`.
+    """
+    x = known(x)
+    x = x.rechunk(tuple(max(sizes, default=1) or 1 for sizes in x.chunks))
+    target = make(tuple(sizes[0] for sizes in x.chunks))
+    if x.size:
+        da.store(x, target, lock=in_turn, **({"scheduler": "threads"} if in_turn else {}))

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import dask.array as da
 import numpy as np
 
 from anyarray._base import dtypes
-from anyarray.backends.dask._computing import computed, from_host, persisted
+from anyarray.backends.dask._computing import computed, from_host, from_source, persisted, stored
 from anyarray.backends.dask._kernel import Native, known
 
 __all__ = [
     "ARRAY_TYPES", "IS_IMMUTABLE", "PROMOTES", "chunks_of", "computed", "count_of", "device_of", "devices", "duplicate",
-    "exported", "from_numpy", "is_out_of_memory", "lengths_of", "native_dtype", "persisted", "plain", "result_dtype",
-    "scalar", "shape_of", "synchronize", "to_device", "to_numpy",
+    "exported", "from_numpy", "from_source", "is_out_of_memory", "lengths_of", "native_dtype", "persisted", "plain",
+    "result_dtype", "scalar", "shape_of", "stored", "synchronize", "to_device", "to_numpy",
 ]  # fmt: skip
 
 ARRAY_TYPES: Final = (da.Array,)
@@ -49,18 +50,17 @@ def count_of(x: Native, /) -> int:
     return shape_of(x)[0]
 
 
-def chunks_of(x: Native, /) -> str:
-    """The shape and the lengths of the blocks along each axis; computes nothing."""
-    shape = tuple(None if n != n else int(n) for n in x.shape)
-    return f"shape={shape}, dtype={x.dtype}, device=dask, chunks={_shortened(x.chunks)}"
-
-
-def _shortened(chunks: tuple[tuple[float, ...], ...]) -> str:
+def chunks_of(x: Native, /) -> tuple[tuple[int | None, ...], str]:
+    shape = tuple(None if math.isnan(n) else int(n) for n in x.shape)
     parts = []
-    for sizes in chunks:
-        shown = ["?" if n != n else str(int(n)) for n in sizes]
-        parts.append(" + ".join(shown if len(shown) < 5 else [*shown[:2], "...", shown[-1]]))
-    return f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+    for sizes in x.chunks:
+        shown = ["?" if math.isnan(n) else str(n) for n in sizes]
+        parts.append(" + ".join(shown if len(shown) <= _MOST_SHOWN else [*shown[:2], "...", shown[-1]]))
+    return shape, f"({', '.join(parts)}{',' * (len(parts) == 1)})"
+
+
+_MOST_SHOWN: Final = 4
+"""The most lengths of blocks along an axis that are shown."""
 
 
 def plain(x: Native, /) -> Native:

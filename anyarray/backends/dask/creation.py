@@ -90,7 +90,9 @@ def linspace(
 def eye(n_rows: int, n_cols: int, /, *, k: int = 0, dtype: Any, device: str | None = None) -> Native:
     if n_rows * n_cols < _FEW:
         return from_host(on_numpy.eye(n_rows, n_cols, k=k, dtype=dtype))
-    rows, columns = (da.arange(n, chunks="auto") for n in (n_rows, n_cols))
+    shape = n_rows, n_cols
+    chunks = normalize_chunks("auto", shape, dtype=dtype)
+    rows, columns = (da.arange(n, chunks=(sizes,)) for n, sizes in zip(shape, chunks, strict=True))
     return (rows[:, None] + k == columns[None]).astype(dtype)
 
 

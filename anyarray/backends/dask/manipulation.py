@@ -77,10 +77,13 @@ def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -
     x = known(x)
     if min(shape, default=0) < -1:
         raise ValueError(f"no length of shape may be less than -1, as in {shape}")
-    if x.size and -1 not in shape:
-        return da.reshape(x, shape)
-    new = np.broadcast_to(0, x.shape).reshape(shape).shape
-    return da.reshape(x, new) if x.size else zeros(new, dtype=x.dtype)
+    new = np.broadcast_to(0, x.shape).reshape(shape).shape if x.ndim or shape else ()
+    if not x.size:
+        return zeros(new, dtype=x.dtype)
+    try:
+        return da.reshape(x, new)
+    except NotImplementedError:  # no axes of the one can be merged to those of the other
+        return da.reshape(da.reshape(x, (x.size,)), new)
 
 
 def roll(x: Native, /, shift: Any, *, axis: Axis = None) -> Native:
