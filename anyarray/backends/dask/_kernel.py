@@ -46,9 +46,9 @@ class Block:
         self.__name__ = name
         self.options = options
 
-    def __call__(self, *blocks: Any) -> Any:
+    def __call__(self, *blocks: Any, **more: Any) -> Any:
         with np.errstate(all="ignore"):
-            found = _function(self.__name__)(*map(np.asarray, blocks), **self.options)
+            found = _function(self.__name__)(*map(np.asarray, blocks), **self.options, **more)
         return tuple(map(np.asarray, found)) if isinstance(found, tuple) else np.asarray(found)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -38,10 +38,6 @@ def _summed(dtype: Any) -> Any:
     return dtypes.KNOWN[dtypes.summed(dtype.name)].dtype
 
 
-def _part(block: Any, axis: Any, keepdims: bool, *, name: str, **options: Any) -> Any:
-    return Block(name, axis=axis, keepdims=keepdims, **options)(block)
-
-
 def _reduced(name: str, x: Native, axis: Axis, keepdims: bool, result: Any, /, **options: Any) -> Native:
     x = known(x)
     axes = axes_within(axis, x.ndim)
@@ -52,7 +48,7 @@ def _reduced(name: str, x: Native, axis: Axis, keepdims: bool, result: Any, /, *
         shape = tuple(kept if keepdims else [n for i, n in enumerate(kept) if i not in axes])
         Block(name, axis=axes, **options)(np.empty([n if i in axes else 1 for i, n in enumerate(x.shape)], x.dtype))
         return in_one_block(Block(name, axis=axes, keepdims=keepdims, **options), [x], (shape, result))
-    part = functools.partial(_part, name=name, **options)
+    part = Block(name, **options)
     return da.reduction(
         x, part, part, axis=axes, keepdims=keepdims, dtype=result, meta=empty_of(result, x.ndim),
     )  # fmt: skip
@@ -213,7 +209,7 @@ def _running(name: str, combine: Callable[..., Any], identity: int) -> Callable[
         x = x if x.ndim else x[None]
         at = axis_within(0 if axis is None else axis, x.ndim)
         dtype = _summed(x.dtype) if dtype is None else dtype
-        function = functools.partial(_run, name=name, kind=dtype)
+        function = Block(name, dtype=dtype)
         found = (
             x.astype(dtype)
             if 0 in x.shape
@@ -226,10 +222,6 @@ def _running(name: str, combine: Callable[..., Any], identity: int) -> Callable[
 
     running.__name__ = name
     return running
-
-
-def _run(block: Any, axis: Any = None, dtype: Any = None, *, name: str, kind: Any) -> Any:
-    return Block(name, axis=axis, dtype=kind)(block)
 
 
 cumulative_sum = _running("cumulative_sum", np.add, 0)
