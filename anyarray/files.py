@@ -99,7 +99,7 @@ def _replacing(path: Path, kind: str) -> Generator[str]:
 
 
 def _write(kind: str, path: str, name: str, shape: Any, dtype: Any, pieces: Any, values: Any) -> None:
-    """Write an array to a new file, or make one without values if `values` is None."""
+    """Write an array to a new file, without values if they are None."""
     if kind == "npy":
         mapped = np.lib.format.open_memmap(path, "w+", dtype, shape)
         if values is not None:
@@ -134,7 +134,10 @@ class Target:
 
 
 class Source:
-    """An array in a file, of which parts are read; it can be sent to other processes."""
+    """An array in a file, of which parts are read.
+
+    It can be sent to other processes.
+    """
 
     def __init__(self, path: str, name: str | None) -> None:
         self.path = os.path.abspath(path)

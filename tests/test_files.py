@@ -113,7 +113,9 @@ def test_what_is_no_array_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="none"):
         xp.from_file(tmp_path / "none.npy")
     for call in (lambda: xp.from_file("x.csv"), lambda: xp.to_file(xp.ones(1), "x.csv")):
-        with pytest.raises(ValueError, match=r"path must end in one of \.npy, \.npz, \.zarr, \.h5, \.hdf5, not 'x\.csv'"):
+        with pytest.raises(
+            ValueError, match=r"path must end in one of \.npy, \.npz, \.zarr, \.h5, \.hdf5, not 'x\.csv'"
+        ):
             call()
 
 

@@ -36,7 +36,10 @@ def text_of(x: Any) -> str:
 
 
 def _layout(x: Any) -> str:
-    """The text of an array whose values only explicit reads bring together: on several devices, or lazy."""
+    """The text of an array that is lazy or on several devices.
+
+    Only explicit reads compute or gather its values.
+    """
     backend = x._home.backend
     if backend.has_hook("chunks_of") and not x._home.is_traced(x._native):
         shape, chunks = backend.hook("chunks_of")(x._native)

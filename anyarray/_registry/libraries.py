@@ -33,6 +33,9 @@ class Library(NamedTuple):
     registers_classes: bool = False
     """Whether Array must be registered with it (as a JAX pytree, say) before its own functions accept Arrays."""
 
+    is_lazy: bool = False
+    """Whether its arrays are computed later. The automatic choice then moves no call there."""
+
     @property
     def is_installed(self) -> bool:
         """Whether its package can be found; imports nothing."""
@@ -99,6 +102,7 @@ LIBRARIES: Final[dict[str, Library]] = {
         ),
         Library(
             "dask", "anyarray.backends.dask", "dask", ("cpu",), ("dask",), ("dask",), "dask", registers_classes=True,
+            is_lazy=True,
         ),
     )
 }  # fmt: skip

@@ -19,9 +19,9 @@ __all__ = ["computed", "from_source", "persisted", "stored"]
 
 
 def computed(*xs: Native) -> list[np.ndarray[Any, Any]]:
-    """The values of arrays, computed together: what they share is computed once.
+    """The values of arrays, computed together and kept.
 
-    They are kept: from then on the graphs of `xs` hold them in place of the tasks.
+    What they share is computed once. From then on the graphs of `xs` hold them in place of the tasks.
     """
     missing = {id(x): x for x in xs if "anyarray_kept" not in vars(x)}
     found = dask.compute(*missing.values())
@@ -45,13 +45,16 @@ def _keep(x: Native, value: np.ndarray[Any, Any]) -> None:
 
 
 def persisted(*xs: Native) -> None:
-    """Compute arrays together and keep their blocks where they are computed."""
+    """Compute arrays together and keep their blocks where they are."""
     for x, kept in zip(xs, dask.persist(*xs), strict=True):
         x.dask = kept.dask
 
 
 def count(x: Native) -> None:
-    """Compute the unknown lengths of an array; its blocks are kept, unless they may be larger than `limit`."""
+    """Compute the unknown lengths of an array.
+
+    Its blocks are kept, unless they may be larger than `limit`.
+    """
     backend, started = registry.backend_of_name("dask"), time.perf_counter()
     if vars(x).get("anyarray_most", 0) <= limit():
         persisted(x)
@@ -67,14 +70,14 @@ def from_host(a: np.ndarray[Any, Any]) -> Native:
 
 
 def from_source(source: Any, device: str, chunks: Any) -> Native:
-    """An array whose blocks are read from a file, each by the task that needs it."""
+    """An array whose blocks are read from a file by the tasks."""
     return da.from_array(source, chunks, name=f"from_file-{source.name}", inline_array=True)
 
 
 def stored(x: Native, make: Any, in_turn: bool) -> None:
-    """Compute an array and write each block to what `make` returns for the lengths of most blocks.
+    """Compute an array and write each block to a target.
 
-    Blocks are written one after another, and by this process, if they must be `in_turn`.
+    `make` returns the target for the lengths of most blocks. Blocks are written one after another, and by this process, if they must be `in_turn`.
     """
     x = known(x)
     x = x.rechunk(tuple(max(sizes, default=1) or 1 for sizes in x.chunks))

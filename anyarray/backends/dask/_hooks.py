@@ -1,4 +1,4 @@
-"""The hooks of the contract: what an array is, and its way to NumPy and back."""
+"""The hooks of the contract: what an array is, to NumPy and back."""
 
 from __future__ import annotations
 

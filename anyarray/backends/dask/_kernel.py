@@ -65,12 +65,15 @@ def cast(block: Any, *, dtype: Any) -> Any:
 
 
 def empty_of(dtype: Any, ndim: int) -> np.ndarray[Any, Any]:
-    """What stands for a block of an array that is not computed: its class, dtype and number of axes."""
+    """An ndarray that tells Dask the dtype and number of axes of a block."""
     return np.empty((0,) * ndim, dtype)
 
 
 def chunks_for(shape: tuple[int, ...]) -> Any:
-    """How Dask is to divide a new array: by its own setting, which it cannot apply to one of no elements."""
+    """How Dask is to divide a new array: by its own setting.
+
+    It cannot apply that to an array without elements.
+    """
     return "auto" if shape and 0 not in shape else shape
 
 
@@ -79,7 +82,7 @@ def lengths_are_known(x: Native) -> bool:
 
 
 def known(x: Native) -> Native:
-    """`x` with its lengths computed, if they are unknown, and without empty blocks."""
+    """`x` with known lengths and without empty blocks."""
     if not lengths_are_known(x):
         from anyarray.backends.dask._computing import count
 
@@ -121,7 +124,7 @@ def axis_within(axis: int, ndim: int) -> int:
 
 
 def axes_within(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Valid and different axes, counted from the first; all of them for None."""
+    """Valid and different axes, counted from the first; None means all."""
     if axis is None:
         return tuple(range(ndim))
     axes = tuple(axis_within(one, ndim) for one in ((axis,) if isinstance(axis, int) else axis))
@@ -149,8 +152,9 @@ def dtype_of_result(function: Block, *xs: Native) -> Any:
 
 
 def elementwise(function: Callable[..., Any], *xs: Native, dtype: Any = None) -> Native:
-    """A function of elements, on each block; Dask fuses a chain of these into one task a block.
+    """A function of elements, on each block.
 
+    Dask fuses a chain of these into one task for each block.
     Arrays of one value, as Python scalars are here, become part of the task.
     """
     if len([x for x in xs if x.ndim]) > 1:

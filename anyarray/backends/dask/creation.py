@@ -39,7 +39,10 @@ empty, empty_like = zeros, zeros_like  # memory that is not set differs each tim
 
 
 def blocks_of(function: Callable[..., Any], shape: tuple[int, ...], dtype: Any, *xs: Native) -> Native:
-    """An array whose blocks are made by a function of their first row, number of rows and `xs`; each has whole rows."""
+    """An array whose blocks are made by a function.
+
+    It takes the first row of the block, the number of its rows, which are whole, and `xs`.
+    """
     row = np.dtype((np.void, max(1, math.prod(shape[1:]) * dtype.itemsize)))
     rows = normalize_chunks(("auto",), (shape[0],), dtype=row)[0]
     firsts = da.from_array(np.cumsum((0, *rows))[:-1], chunks=1)

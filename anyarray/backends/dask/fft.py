@@ -27,7 +27,7 @@ __all__ = [
 
 
 def _length(name: str, n: int) -> int:
-    """The length of the result, whose input is padded or cut to `n`, or is to be of length `n`."""
+    """The length of the result for the argument `n`."""
     return n // 2 + 1 if name in ("rfft", "ihfft", "rfftn") else n
 
 

@@ -51,7 +51,10 @@ def _square(x: Native) -> Native:
 
 
 def _of_square(name: str, *results: tuple[int, Callable[[Any], Any]]) -> Callable[..., Any]:
-    """A function of square matrices whose results have so many axes of their length."""
+    """A function of square matrices.
+
+    Each result has so many axes of their length, and the dtype that follows from theirs.
+    """
 
     def function(x: Native, /, **options: Any) -> Any:
         x = _square(x)

@@ -1,4 +1,4 @@
-"""Distinct elements, of an array in one block; their number is not known before."""
+"""Distinct elements of an array in one block."""
 
 from __future__ import annotations
 

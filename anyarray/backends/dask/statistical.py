@@ -1,4 +1,4 @@
-"""Reductions: each block is reduced by our NumPy backend, and the results are in turn."""
+"""Reductions: of each block by our NumPy backend, then of the results."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def _moments(block: Any, axis: Any, keepdims: bool, *, wide: Any, computing_meta
 
 
 def _merged(found: Any, axis: Any, keepdims: bool) -> _Moments:
-    """The moments of several blocks, by the formula of Chan, Golub and LeVeque."""
+    """The moments of several blocks, by Chan, Golub and LeVeque."""
     parts = [found]
     while not isinstance(parts[0], _Moments):
         parts = [one for part in parts for one in part]
