@@ -77,9 +77,9 @@ def mesh(library: str = "jax", /, **axes: int) -> Backend:
 
 
 def from_local(part: AnyArray, /, *, device: Backend | None = None) -> Array:
-    """An Array on a mesh, of which each process gives its rows.
+    """An Array on a mesh, of which each process gives its part along the first axis.
 
-    Each gives its part along the first axis. `device` is the mesh, by default the chosen backend. All parts have the same shape, whose length divides by the
+    `device` is the mesh, by default the chosen backend. All parts have the same shape, whose length divides by the
     number of devices of a process; in one process, `part` is the whole. Raises ValueError if no mesh is chosen.
 
     >>> import anyarray as xp

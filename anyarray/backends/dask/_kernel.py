@@ -65,7 +65,7 @@ def cast(block: Any, *, dtype: Any) -> Any:
 
 
 def empty_of(dtype: Any, ndim: int) -> np.ndarray[Any, Any]:
-    """An ndarray that tells Dask the dtype and number of axes of a block."""
+    """An ndarray that tells Dask the dtype and number of axes."""
     return np.empty((0,) * ndim, dtype)
 
 

@@ -71,7 +71,7 @@ def getitem(x: Native, key: Any, /) -> Native:
 
 
 def _selected(x: Native, mask: Native) -> Native:
-    """The elements, or rows, where a mask is true: as many as its values say."""
+    """The elements, or rows, where a mask is true."""
     mask = known(mask)
     if mask.shape != x.shape[: mask.ndim]:
         raise IndexError(f"the mask has the shape {mask.shape}, not {x.shape[: mask.ndim]}")

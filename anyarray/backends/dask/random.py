@@ -1,4 +1,4 @@
-"""Random numbers of a key, made block by block: those of the other backends."""
+"""The random numbers of the other backends, made block by block."""
 
 from __future__ import annotations
 

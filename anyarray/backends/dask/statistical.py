@@ -111,7 +111,7 @@ def _divided(block: Any, *, by: float, dtype: Any) -> Any:
 
 
 class _Moments:
-    """Counts, means and sums of squared distances of the elements of blocks."""
+    """Count, means and sums of squared distances of elements of blocks."""
 
     __slots__ = ("count", "mean", "squares")
 
