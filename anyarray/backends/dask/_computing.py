@@ -77,7 +77,8 @@ def from_source(source: Any, device: str, chunks: Any) -> Native:
 def stored(x: Native, make: Any, in_turn: bool) -> None:
     """Compute an array and write each block to a target.
 
-    `make` returns the target for the lengths of most blocks. Blocks are written one after another, and by this process, if they must be `in_turn`.
+    `make` returns the target for the lengths of most blocks. Blocks are written one after another, and by this process,
+    if they must be `in_turn`.
     """
     x = known(x)
     x = x.rechunk(tuple(max(sizes, default=1) or 1 for sizes in x.chunks))
