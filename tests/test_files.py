@@ -145,3 +145,17 @@ def test_a_failed_write_leaves_the_old_file(tmp_path: Path) -> None:
         xp.to_file(xp.linalg.inv(xp.zeros((2, 2))), path)
     np.testing.assert_array_equal(np.load(path), VALUES)
     assert [one.name for one in tmp_path.iterdir()] == ["a.npy"]
+
+
+def test_blocks_of_a_file_do_not_wait_in_memory_for_its_mean(tmp_path: Path) -> None:
+    pytest.importorskip("dask.array")
+    path = file(tmp_path, "npy")
+    with xp.backend("dask"):
+        x = xp.from_file(path, chunks=(2, 5))
+        z = (xp.exp(x) - xp.mean(xp.exp(x), axis=0)) / xp.std(xp.exp(x), axis=0)
+        read = [name for name in z._native.dask.layers if name.startswith("from_file")]
+        assert sorted(name[-2:] for name in read) == ["-0", "-1"]
+        wanted = (np.exp(VALUES) - np.exp(VALUES).mean(0)) / np.exp(VALUES).std(0)
+        np.testing.assert_allclose(z.to_numpy(), wanted, rtol=1e-12)
+        both = xp.mean(x) + xp.sum(x)
+        assert len([name for name in both._native.dask.layers if name.startswith("from_file")]) == 1

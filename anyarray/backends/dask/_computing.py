@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
+from collections.abc import Collection
 from typing import Any
 
 import dask
@@ -71,7 +73,14 @@ def from_host(a: np.ndarray[Any, Any]) -> Native:
 
 def from_source(source: Any, device: str, chunks: Any) -> Native:
     """An array whose blocks are read from a file by the tasks."""
-    return da.from_array(source, chunks, name=f"from_file-{source.name}", inline_array=True)
+
+    def read(known: Collection[str]) -> Native:
+        name = next(name for name in (f"from_file-{source.name}-{i}" for i in itertools.count()) if name not in known)
+        x = da.from_array(source, chunks, name=name, inline_array=True)
+        x.anyarray_again = read
+        return x
+
+    return read(())
 
 
 def stored(x: Native, make: Any, in_turn: bool) -> None:

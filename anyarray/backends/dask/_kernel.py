@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from itertools import chain
 from typing import Any, Final, TypeAlias
 
 import dask
@@ -158,7 +159,7 @@ def elementwise(function: Callable[..., Any], *xs: Native, dtype: Any = None) ->
     Arrays of one value, as Python scalars are here, become part of the task.
     """
     if len([x for x in xs if x.ndim]) > 1:
-        xs = tuple(map(known, xs))
+        xs = apart(*map(known, xs))
     if dtype is None:
         dtype = dtype_of_result(function, *xs)  # type: ignore[arg-type]
     ndim = max((x.ndim for x in xs), default=0)
@@ -169,11 +170,32 @@ def elementwise(function: Callable[..., Any], *xs: Native, dtype: Any = None) ->
     labels = tuple(range(ndim))[::-1]
     if ndim > 0 and len(xs) > 1:
         np.broadcast_shapes(*(tuple(-1 if math.isnan(n) else n for n in x.shape) for x in xs if lengths_are_known(x)))
-    return da.blockwise(function, labels, *pairs, dtype=dtype, meta=empty_of(dtype, ndim))
+    y = da.blockwise(function, labels, *pairs, dtype=dtype, meta=empty_of(dtype, ndim))
+    if any("anyarray_again" in vars(x) for x in xs):
+        y.anyarray_again = lambda known: elementwise(function, *(again(x, known) for x in xs), dtype=dtype)
+    return y
+
+
+def again(x: Native, known: Collection[str]) -> Native:
+    """`x`, computed of blocks of its files that `known` layers have not read; itself, if it reads none."""
+    return vars(x)["anyarray_again"](known) if "anyarray_again" in vars(x) else x
+
+
+def apart(*xs: Native) -> tuple[Native, ...]:
+    """The arrays, of which none waits with its blocks for another.
+
+    In `x - mean(x)` all blocks of `x` would stay in memory until the mean is known. Those of a file are read again.
+    """
+    ready = []
+    for x in xs:
+        awaited = [one.dask.layers for one in xs if one.npartitions < x.npartitions and x.name in one.dask.layers]
+        ready.append(again(x, {*chain(*awaited)}) if awaited else x)
+    return tuple(ready)
 
 
 def promoted(*xs: Native) -> tuple[Native, ...]:
     """The arrays in their common dtype."""
+    xs = apart(*xs)
     dtype = np.result_type(*(x.dtype for x in xs))
     return tuple(as_dtype(x, dtype) for x in xs)
 
