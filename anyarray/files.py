@@ -44,16 +44,16 @@ def from_file(path: str | os.PathLike[str], name: str | None = None, chunks: Any
     [0, 1, 2]
     """
     source = Source(os.fspath(path), name)
-    backend = choice.chosen_home(None).backend
-    if not backend.has_hook("from_source"):
-        return asarray(source.values())
-    try:
-        native = backend.hook("from_source")(source, backend.native_device, chunks)
-    except (TypeError, ValueError) as error:
-        raise errors.ArgumentValueError(
-            f"from_file: chunks {chunks!r} do not fit the shape {source.shape}: {error}"
-        ) from error
-    return dispatch.wrap(native, choice.chosen_home(None))
+    home = choice.chosen_home(None)
+    backend, native = home.backend, None
+    if backend.has_hook("from_source"):
+        try:
+            native = backend.hook("from_source")(source, backend.native_device, chunks)
+        except (TypeError, ValueError) as error:
+            raise errors.ArgumentValueError(
+                f"from_file: chunks {chunks!r} do not fit the shape {source.shape}: {error}"
+            ) from error
+    return asarray(source.values()) if native is None else dispatch.wrap(native, home)
 
 
 def to_file(x: AnyArray, path: str | os.PathLike[str], name: str | None = None) -> None:

@@ -159,3 +159,13 @@ def test_blocks_of_a_file_do_not_wait_in_memory_for_its_mean(tmp_path: Path) -> 
         np.testing.assert_allclose(z.to_numpy(), wanted, rtol=1e-12)
         both = xp.mean(x) + xp.sum(x)
         assert len([name for name in both._native.dask.layers if name.startswith("from_file")]) == 1
+
+
+def test_a_mesh_reads_parts(tmp_path: Path) -> None:
+    pytest.importorskip("jax")
+    with xp.backend(xp.mesh("jax", rows=1)):
+        x = xp.from_file(file(tmp_path, "npy"))
+        assert str(x.device) == "jax-mesh(rows=1)"
+        np.testing.assert_array_equal(x.to_numpy(), VALUES)
+    with xp.backend("jax-cpu"):
+        assert str(xp.from_file(file(tmp_path, "npy")).device) == "jax-cpu"

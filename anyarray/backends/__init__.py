@@ -184,7 +184,8 @@ Lazy arrays
         compute several arrays together and keep their blocks where they are
     `from_source(source, device, chunks)`
         an array that reads its parts from a file when they are needed; `source` has `shape`, `dtype`, `chunks` and
-        `name`, and `source[key]` is an ndarray; it can be pickled. No default: without it a file is read at once
+        `name`, and `source[key]` is an ndarray; it can be pickled. None if
+        the file is to be read at once, as without this hook, which has no default
     `stored(x, make, in_turn)`
         compute an array and write its blocks to `make(pieces)[key] = block`, where `pieces` are their lengths; in this
         process and one after another if they must be written `in_turn`. No default: without it arrays are read first
