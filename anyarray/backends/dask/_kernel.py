@@ -246,7 +246,7 @@ def stacked(function: Callable[..., Any], xs: Sequence[Native], cores: Sequence[
     inputs = ",".join(f"({','.join(f'i{i}_{j}' for j in range(core))})" for i, core in enumerate(cores))
     outputs = ",".join(f"({','.join(f'o{i}_{j}' for j in range(len(one[0])))})" for i, one in enumerate(results))
     metas = tuple(empty_of(dtype, ndim + len(lengths)) for lengths, dtype in results)
-    meta = metas if len(metas) > 1 else metas[0]
+    meta: Any = metas[0] if len(results) == 1 else metas
     signature = f"{inputs}->{outputs}"
     return da.apply_gufunc(function, signature, *xs, output_sizes=sizes, meta=meta, allow_rechunk=True)
 
@@ -264,4 +264,4 @@ def in_one_block(function: Callable[..., Any], xs: Sequence[Native], *results: t
         da.from_delayed(part, shape, meta=empty_of(dtype, len(shape)))
         for part, (shape, dtype) in zip(parts, results, strict=True)
     )
-    return made if len(made) > 1 else made[0]
+    return made[0] if len(results) == 1 else made
