@@ -52,14 +52,16 @@ if _typing.TYPE_CHECKING:
     from anyarray.extensions.sorting import *
     from anyarray.extensions.statistics import *
     from anyarray.extensions.windows import *
-    from anyarray.interop import from_local, from_native, mesh, portable, to_native
+    from anyarray.files import from_file, to_file
+    from anyarray.interop import compute, from_local, from_native, mesh, persist, portable, to_native
     from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 else:  # type checkers would take every name for one of ours
     # Imported on first use, as few programs use them all: a quarter of the time of `import anyarray`.
     _MODULES = ("fft", "lib", "linalg", "random")
     _NAMES = {
         "_calibration.explanation": ("Explanation", "calibrate", "explain", "policy"),
-        "interop": ("from_local", "from_native", "mesh", "portable", "to_native"),
+        "files": ("from_file", "to_file"),
+        "interop": ("compute", "from_local", "from_native", "mesh", "persist", "portable", "to_native"),
         "transforms": ("grad", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"),
     }
     _MODULE_OF = {name: f"anyarray.{module}" for module, names in _NAMES.items() for name in names}
@@ -85,9 +87,10 @@ __array_api_version__ = "2025.12"
 __all__ = [
     "Array", "Backend", "BackendInfo", "Decision", "DeviceMemory", "Explanation", "OutOfMemoryWarning",
     "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__", "backend",
-    "backends", "calibrate", "device", "explain", "fft", "free_memory", "from_local", "from_native", "fused", "grad",
-    "jacobian", "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "policy", "portable", "random",
-    "set_default_backend", "stop_gradient", "to_native", "transfers", "value_and_grad", "vmap",
+    "backends", "calibrate", "compute", "device", "explain", "fft", "free_memory", "from_file", "from_local",
+    "from_native", "fused", "grad", "jacobian", "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "persist",
+    "policy", "portable", "random", "set_default_backend", "stop_gradient", "to_file", "to_native", "transfers",
+    "value_and_grad", "vmap",
 ]  # fmt: skip
 __all__ += errors.__all__
 __all__ += _namespace.__all__

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import sys
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, Concatenate, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
@@ -17,7 +18,7 @@ from anyarray._call.arguments import as_array
 from anyarray._call.placement import native_on
 from anyarray._call.wrapping import SCALARS, wrap
 from anyarray._choice import choice
-from anyarray._memory import second_copies
+from anyarray._memory import second_copies, transfer
 from anyarray._memory.views import guard
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
@@ -26,7 +27,7 @@ from anyarray._registry.registry import Backend
 from anyarray.standard.creation import asarray, from_dlpack
 from anyarray.standard.data_types import result_type
 
-__all__ = ["from_local", "from_native", "mesh", "portable", "to_native"]
+__all__ = ["compute", "from_local", "from_native", "mesh", "persist", "portable", "to_native"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -99,6 +100,51 @@ def from_local(part: AnyArray, /, *, device: Backend | None = None) -> Array:
         )
     host = as_array("from_local", "part", part).to_numpy()
     return wrap(home.backend.hook("local_part")(host, home.backend.native_device), home)
+
+
+def compute(*arrays: AnyArray) -> tuple[Array, ...]:
+    """The values of several lazy Arrays as Arrays in NumPy, computed together.
+
+    What they have in common is computed once, and a file that they all need is read once. Arrays that are not lazy are
+    brought to NumPy. The values are kept, so that another read of the same Array takes no time.
+
+    >>> import anyarray as xp
+    >>> low, high = xp.compute(xp.asarray(1), xp.asarray(2))
+    >>> low.device, int(high)
+    (device("numpy"), 2)
+    """
+    given, started = [as_array("compute", "arrays", one) for one in arrays], time.perf_counter()
+    for backend, natives in _lazy_ones(given):
+        backend.hook("computed")(*natives)
+        for native in natives:
+            transfer.record(native, backend, "host", "compute", "view", started, explicit=True)
+    home = registry.backend_of_name("numpy").free
+    return tuple(wrap(native_on(one, home, "compute", explicit=True), home) for one in given)
+
+
+def persist(*arrays: AnyArray) -> tuple[Array, ...]:
+    """The same Arrays, computed together and kept in blocks where they are.
+
+    On a cluster the blocks stay in the memory of the workers. Arrays that are not lazy are returned as they are.
+
+    >>> import anyarray as xp
+    >>> (x,) = xp.persist(xp.arange(3))
+    >>> x.tolist()
+    [0, 1, 2]
+    """
+    given = tuple(as_array("persist", "arrays", one) for one in arrays)
+    for backend, natives in _lazy_ones(given):
+        backend.hook("persisted")(*natives)
+    return given
+
+
+def _lazy_ones(arrays: Sequence[Array]) -> list[tuple[Backend, list[Native]]]:
+    """The lazy native arrays among these, by backend."""
+    found: dict[Backend, list[Native]] = {}
+    for one in arrays:
+        if one._home.backend.has_hook("computed"):
+            found.setdefault(one._home.backend, []).append(one._native)
+    return list(found.items())
 
 
 def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None) -> Native:

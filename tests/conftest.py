@@ -86,7 +86,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     only = config.getoption("--backends")
-    installed = [row.name for row in xp.backends() if row.is_installed]
+    installed = [row.name for row in xp.backends() if row.is_installed and row.name != "dask"]  # it has its own tests
     names = only.split(",") if only else installed
     # What starts the processes that run tests runs none: importing libraries, which takes seconds, is left to those.
     is_starter = bool(config.getoption("numprocesses", None)) and not hasattr(config, "workerinput")

@@ -695,6 +695,7 @@ BUILT_INS = {
     "DeviceNotFoundError": RuntimeError,
     "LinAlgError": np.linalg.LinAlgError,
     "OutOfMemoryError": MemoryError,
+    "TooLargeError": MemoryError,
     "TraceError": RuntimeError,
     "TransferError": RuntimeError,
     "UnsupportedError": NotImplementedError,

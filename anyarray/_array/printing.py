@@ -40,11 +40,14 @@ def text_of(x: Any) -> str:
 
 
 def _layout(x: Any) -> str:
-    """The text of an array on several devices, or an empty one.
+    """The text of an array that is lazy or on several devices, else "".
 
-    Only explicit reads gather its values.
+    Only explicit reads compute or gather its values.
     """
     backend = x._home.backend
+    if backend.has_hook("chunks_of") and not x._home.is_traced(x._native):
+        shape, chunks = backend.hook("chunks_of")(x._native)
+        return f"Array(shape={shape}, dtype={x.dtype}, device={backend}, chunks={chunks})"
     layout = backend.hook("layout")(x._native) if backend.kind == "mesh" else None
     return f"Array(shape={x.shape}, dtype={x.dtype}, device={backend}, layout={layout})" if layout else ""
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from anyarray._base.blocks import block
 from anyarray._base.errors import ArgumentOverflowError, ArgumentTypeError, ArgumentValueError
-from anyarray._base.settings import Holding
+from anyarray._base.settings import Holding, variable
 
 
 class DType:
@@ -391,7 +391,7 @@ def integer_within(function: str, value: float, wanted: DType) -> int:
 
 STANDARD_DEFAULTS: Final = {bool: bool_, int: int64, float: float64, complex: complex128}
 """The dtypes of Python scalars; `_speedups/core/dtypes.c` repeats them."""
-context_variable: ContextVar[dict[type[Any], DType]] = ContextVar("anyarray default dtypes", default=STANDARD_DEFAULTS)
+context_variable: ContextVar[dict[type[Any], DType]] = variable("anyarray default dtypes", STANDARD_DEFAULTS)
 _changes: Final[list[None]] = []
 """Empty until the first `default_dtypes`: until then the defaults are the standard's in every context."""
 

@@ -15,6 +15,7 @@
     │   ├── ArgumentIndexError (IndexError)            an index that the array does not have
     │   ├── ArgumentOverflowError (OverflowError)      a number that the dtype cannot hold
     │   ├── TransferError (RuntimeError)               a transfer that was forbidden
+    │   ├── TooLargeError (MemoryError)                an array that must stand in one block
     │   └── TraceError (RuntimeError)                  an Array that outlived its trace
 
 A message is one sentence: function, parameter, what was wanted, what came; then the cure.
@@ -30,7 +31,8 @@ import numpy as np
 __all__ = [
     "AnyarrayError", "ArgumentIndexError", "ArgumentOverflowError", "ArgumentTypeError", "ArgumentValueError",
     "AxisError", "BackendError", "BackendMismatchError", "BackendNotFoundError", "BackendNotInstalledError",
-    "DeviceNotFoundError", "LinAlgError", "OutOfMemoryError", "TraceError", "TransferError", "UnsupportedError",
+    "DeviceNotFoundError", "LinAlgError", "OutOfMemoryError", "TooLargeError", "TraceError", "TransferError",
+    "UnsupportedError",
 ]  # fmt: skip
 
 
@@ -88,6 +90,10 @@ class LinAlgError(ArgumentValueError, np.linalg.LinAlgError):
 
 class OutOfMemoryError(AnyarrayError, MemoryError):
     """A call found no memory, also after what can be freed was freed."""
+
+
+class TooLargeError(AnyarrayError, MemoryError):
+    """An array that must stand in one block is larger than is allowed."""
 
 
 class TransferError(AnyarrayError, RuntimeError):

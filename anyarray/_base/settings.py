@@ -12,10 +12,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
-from typing import Any, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 V = TypeVar("V")
 T = TypeVar("T")
+
+
+defaults: Final[dict[ContextVar[Any], Any]] = {}
+"""The context variables that hold settings, and their values outside all blocks."""
+
+
+def variable(name: str, default: V) -> ContextVar[V]:
+    """A new context variable of a setting."""
+    made = ContextVar(name, default=default)
+    defaults[made] = default
+    return made
 
 
 class Holding(Generic[V, T]):

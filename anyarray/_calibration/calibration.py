@@ -330,7 +330,7 @@ def prepared(names: Sequence[str] | None = None) -> Generator[Calibration]:
     by_library = {cost.NUMPY: [cost.NUMPY]}
     for name in names or libraries.libraries():
         library = registry.parse(name)[0]
-        if names or library.is_installed:
+        if names or (library.is_installed and not library.is_lazy):
             by_library.setdefault(library.name, []).append(name)
     measuring = Calibration([], {}, started)
     with contextlib.ExitStack() as processes:

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Final, ParamSpec, TypeVar
 
-from anyarray._base import callers, environment, errors
+from anyarray._base import callers, environment, errors, settings
 from anyarray._base.blocks import hint_at_use, within
 from anyarray._base.settings import Holding, close
 from anyarray._choice import automatic, cost, machine
@@ -118,7 +118,7 @@ FUSE_VARIABLE: Final = "ANYARRAY_FUSE"
 if environment.is_off(FUSE_VARIABLE):
     process_default.fuses = False
 
-context_variable: ContextVar[Choice] = ContextVar("anyarray backend", default=process_default)
+context_variable: ContextVar[Choice] = settings.variable("anyarray backend", process_default)
 
 current: Final = context_variable.get
 """The choice of this context; a bound method, as every call needs it."""

@@ -89,7 +89,7 @@ def machine() -> dict[str, Any]:
 
 def versions(names: Iterable[str]) -> dict[str, str | None]:
     """The installed versions of our libraries, and of these."""
-    rows: dict[str, Library | None] = dict(LIBRARIES)
+    rows: dict[str, Library | None] = {name: row for name, row in LIBRARIES.items() if not row.is_lazy}
     for name in set(names) - rows.keys():  # another distribution brings them; to look for it takes 50 ms
         rows[name] = libraries().get(name)
     return {name: None if row is None else row.version for name, row in rows.items()}

@@ -10,8 +10,6 @@ import argparse
 import builtins
 import importlib
 import importlib.abc
-import importlib.machinery
-import importlib.util
 import os
 import runpy
 import sys

@@ -78,7 +78,7 @@ def is_worth_another_try(function: str, error: Exception) -> bool:
 
     Raises OutOfMemoryError if none could be freed. False for any other error.
     """
-    if isinstance(error, errors.OutOfMemoryError) or not registry.is_out_of_memory(error):
+    if isinstance(error, (errors.OutOfMemoryError, errors.TooLargeError)) or not registry.is_out_of_memory(error):
         return False
     if free_memory():
         return True

@@ -30,7 +30,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 
 from anyarray._base import blocks, callers, errors
-from anyarray._base.settings import Holding
+from anyarray._base.settings import Holding, variable
 from anyarray._memory import alignment, devices
 from anyarray._registry.home import DeviceRoute, Home, Native
 from anyarray._registry.registry import Backend, as_backend, is_leak
@@ -123,7 +123,7 @@ class _Watch:
 
 
 UNWATCHED: Final = _Watch()
-_variable: ContextVar[_Watch] = ContextVar("anyarray transfers", default=UNWATCHED)
+_variable: ContextVar[_Watch] = variable("anyarray transfers", UNWATCHED)
 logs_of_copies: Final[list[TransferLog]] = []
 """Logs of the copies of the process, in whatever context. Views, of which there may be many, take no longer then."""
 watch: Final = _variable.get
@@ -286,7 +286,7 @@ def transferred(
         if arrived is not None:
             if watched is not UNWATCHED:
                 kind: Literal["view", "copy"] = "view" if _is_one_memory(native, source, arrived, target) else "copy"
-                _record(native, source, target.name, cause, kind, started, explicit)
+                record(native, source, target.name, cause, kind, started, explicit)
             return Transferred(arrived, shares=True)
     if source.library != target.library and source.free.is_traced(native):
         _refuse_leak(native, source, cause)
@@ -299,7 +299,7 @@ def transferred(
         arrived = way.share(lent)
     if arrived is None:
         lent, arrived = None, devices.tried(cause, way.copy, native)
-    _record(native, source, target.name, cause, "copy", started, explicit)
+    record(native, source, target.name, cause, "copy", started, explicit)
     return Transferred(arrived, lent is not None, lent)
 
 
@@ -338,7 +338,7 @@ def to_host(native: Native, source: Backend, cause: str, *, explicit: bool = Fal
     if is_copy:
         _guard(native, source, "host", cause, explicit)
     host: np.ndarray[Any, Any] = source.free.to_numpy(native)
-    _record(native, source, "host", cause, "copy" if is_copy else "view", started, explicit)
+    record(native, source, "host", cause, "copy" if is_copy else "view", started, explicit)
     return host
 
 
@@ -449,14 +449,14 @@ class TransferWarning(UserWarning):
     """An implicit copy inside `with no_transfers("warn")`."""
 
 
-def _record(
+def record(
     native: Native,
     source: Backend,
     target: str,
     cause: str,
     kind: Literal["view", "copy"],
     started: float,
-    explicit: bool,
+    explicit: bool = False,
 ) -> None:
     """Append a row to the logs that are open in this context."""
     logs = (*watch().logs, *logs_of_copies) if kind == "copy" else watch().logs

@@ -33,6 +33,9 @@ class Library(NamedTuple):
     registers_classes: bool = False
     """Whether Array must be registered with it (as a JAX pytree, say) before its own functions accept Arrays."""
 
+    is_lazy: bool = False
+    """Whether its arrays are computed later. The automatic choice then moves no call there."""
+
     @property
     def is_installed(self) -> bool:
         """Whether its package can be found; imports nothing."""
@@ -96,6 +99,10 @@ LIBRARIES: Final[dict[str, Library]] = {
         Library(
             "cupy", "anyarray.backends.cupy", "cupy", ("gpu",),
             ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy", needs=("array_api_compat",),
+        ),
+        Library(
+            "dask", "anyarray.backends.dask", "dask", ("cpu",), ("dask",), ("dask",), "dask", registers_classes=True,
+            is_lazy=True,
         ),
     )
 }  # fmt: skip

@@ -428,12 +428,13 @@ def loaded_libraries() -> list[_Loaded]:
 def loaded_backends() -> list[Backend]:
     """Those of meshes, and one for each device of each loaded library."""
     meshes = [one for one in list(_backends.values()) if one.kind == "mesh"]
-    return list(dict.fromkeys(meshes)) + [
+    devices = [
         backend_of_name(_name(one.library, kind, index))
         for one in list(_loaded.values())
         for kind, row in one.devices.items()
         for index in range(len(row))
     ]
+    return devices + list(dict.fromkeys(meshes))
 
 
 def backend_of_native(native: Native) -> Backend | None:

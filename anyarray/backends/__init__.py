@@ -174,6 +174,22 @@ Arrays over several devices
     `local_part(a, device)`
         an array of which each process gives its part along the first axis, an ndarray
 
+Lazy arrays
+    `chunks_of(x)`
+        the shape, None for an unknown length, and a text with the lengths of the blocks along each axis; `repr` shows
+        them in place of the values, which it never computes. No default: without it arrays have values
+    `computed(*xs)`
+        a list of the values of several arrays, ndarrays, computed together and kept
+    `persisted(*xs)`
+        compute several arrays together and keep their blocks where they are
+    `from_source(source, device, chunks)`
+        an array that reads its parts from a file when they are needed; `source` has `shape`, `dtype`, `chunks` and
+        `name`, and `source[key]` is an ndarray; it can be pickled. None if
+        the file is to be read at once, as without this hook, which has no default
+    `stored(x, make, in_turn)`
+        compute an array and write its blocks to `make(pieces)[key] = block`, where `pieces` are their lengths; in this
+        process and one after another if they must be written `in_turn`. No default: without it arrays are read first
+
 What its errors mean
     `is_leak(error)`
         whether it is the library's error for a leaked tracer

@@ -42,7 +42,7 @@ class _Drawing(metaclass=_ClassOfGenerators):
         found = getattr(self._theirs, name)
         if callable(found) and not name.startswith("_"):
             found = drawing(found)
-            self.__dict__[name] = found
+            vars(self)[name] = found
         return found
 
     def __repr__(self) -> str:
@@ -54,7 +54,7 @@ class _Drawing(metaclass=_ClassOfGenerators):
     @classmethod
     def _of(cls, theirs: Any) -> Any:
         made = cls.__new__(cls)
-        made.__dict__["_theirs"] = theirs
+        vars(made)["_theirs"] = theirs
         return made
 
 

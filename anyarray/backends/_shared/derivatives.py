@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from anyarray._base.errors import UnsupportedError
 
 
 @contextlib.contextmanager
-def refused(name: str, reason: Callable[[str, Exception], str | None]) -> Iterator[None]:
+def refused(name: str, reason: Callable[[str, Exception], str | None]) -> Generator[None]:
     """Raises UnsupportedError where a library has no derivative.
 
     `reason` says it of the error that the library raised in the transform `name`; None if that is about something else.

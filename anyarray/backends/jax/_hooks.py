@@ -91,8 +91,9 @@ def to_numpy(x: Native) -> np.ndarray[Any, Any]:
 
 def _gpu(device: Any) -> int | None:
     """The number of a GPU on this machine; None for other devices."""
-    is_gpu = device.platform == "gpu" and not isinstance(device, _mesh.Layout)
-    return int(device.local_hardware_id) if is_gpu else None
+    if isinstance(device, _mesh.Layout) or device.platform != "gpu":
+        return None
+    return int(device.local_hardware_id)
 
 
 read_in_place: Final = to_numpy

@@ -16,7 +16,7 @@ from jax.sharding import AxisType, Mesh, NamedSharding, PartitionSpec
 
 from anyarray._base import errors
 
-__all__ = ["Layout", "laid_out", "layout", "layout_of", "local_part", "mesh"]
+__all__ = ["Layout", "from_source", "laid_out", "layout", "layout_of", "local_part", "mesh"]
 
 Native: TypeAlias = jax.Array
 
@@ -122,6 +122,17 @@ def local_part(a: np.ndarray[Any, Any], layout: Layout) -> Native:
     sharding = NamedSharding(layout.mesh, whole)
     with jax.enable_x64(True):
         return jax.make_array_from_process_local_data(sharding, a)
+
+
+def from_source(source: Any, device: Any, chunks: Any) -> Native | None:
+    """An array on a mesh, of which each process reads its parts.
+
+    None for one device, which reads all at once.
+    """
+    if not isinstance(device, Layout):
+        return None
+    with jax.enable_x64(True):
+        return jax.make_array_from_callback(source.shape, device.sharding(source.shape), source.__getitem__)
 
 
 def layout(x: Native) -> tuple[Any, ...] | None:

@@ -1,0 +1,130 @@
+"""New arrays, made block by block."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any, Literal
+
+import dask.array as da
+import numpy as np
+from dask.array.core import normalize_chunks
+
+from anyarray.backends import numpy as on_numpy
+from anyarray.backends.dask._computing import from_host
+from anyarray.backends.dask._kernel import Block, Native, chunks_for, elementwise, empty_of, known, matrices
+
+__all__ = [
+    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
+    "triu", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def _filled(function: str) -> tuple[Callable[..., Native], Callable[..., Native]]:
+    def new(shape: tuple[int, ...], /, *value: Any, dtype: Any = None, device: str | None = None) -> Native:
+        return getattr(da, function)(shape, *value, dtype=dtype, chunks=chunks_for(shape))
+
+    def like(x: Native, /, *value: Any, dtype: Any = None, device: str | None = None) -> Native:
+        x = known(x)
+        return getattr(da, function)(x.shape, *value, dtype=dtype or x.dtype, chunks=x.chunks)
+
+    return new, like
+
+
+zeros, zeros_like = _filled("zeros")
+ones, ones_like = _filled("ones")
+full, full_like = _filled("full")
+empty, empty_like = zeros, zeros_like  # memory that is not set differs each time it is computed
+
+
+def blocks_of(function: Callable[..., Any], shape: tuple[int, ...], dtype: Any, *xs: Native) -> Native:
+    """An array whose blocks are made by a function.
+
+    It takes the first row of the block, the number of its rows, which are whole, and `xs`.
+    """
+    row = np.dtype((np.void, max(1, math.prod(shape[1:]) * dtype.itemsize)))
+    rows = normalize_chunks(("auto",), (shape[0],), dtype=row)[0]
+    firsts = da.from_array(np.cumsum((0, *rows))[:-1], chunks=1)
+    counts = da.from_array(np.asarray(rows), chunks=1)
+    whole = [part for x in xs for part in (x, tuple(range(-x.ndim, 0)))]
+    return da.blockwise(
+        function, tuple(range(len(shape))), firsts, (0,), counts, (0,), *whole, new_axes=dict(enumerate(shape[1:], 1)),
+        adjust_chunks={0: rows}, align_arrays=False, concatenate=True, dtype=dtype, meta=empty_of(dtype, len(shape)),
+    )  # fmt: skip
+
+
+def _steps(first: Any, count: Any, *, start: Any, step: Any, dtype: Any, last: Any = None) -> Any:
+    """A block of an arithmetic sequence, by NumPy's formula."""
+    places = np.arange(first[0], first[0] + count[0])
+    if dtype.kind in "iu":
+        return np.asarray(start, dtype) + places.astype(dtype) * np.asarray(step).astype(dtype)
+    found = places * step + start
+    if last is not None and first[0] + count[0] == last[0]:
+        found[-1] = last[1]
+    return found.astype(dtype)
+
+
+_FEW = 1 << 16
+"""The most elements that are made at once."""
+
+
+def arange(start: float, stop: float, step: float, /, *, dtype: Any, device: str | None = None) -> Native:
+    length = max(0, -int(-((stop - start) / step) // 1))
+    if length < _FEW:
+        return from_host(on_numpy.arange(start, stop, step, dtype=dtype))
+    gap = step if dtype.kind in "iu" else (start + step) - start
+    return _of_steps(length, dtype=dtype, start=start, step=gap)
+
+
+def _of_steps(length: int, *, dtype: Any, **options: Any) -> Native:
+    return blocks_of(functools.partial(_steps, dtype=dtype, **options), (length,), dtype)
+
+
+def linspace(
+    start: complex, stop: complex, num: int, /, *, dtype: Any, device: str | None = None, endpoint: bool = True
+) -> Native:
+    if num < _FEW or dtype.kind in "iu":
+        return from_host(on_numpy.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
+    step = (stop - start) / (num - 1 if endpoint else num)
+    return _of_steps(num, dtype=dtype, start=start, step=step, last=(num, stop) if endpoint else None)
+
+
+def eye(n_rows: int, n_cols: int, /, *, k: int = 0, dtype: Any, device: str | None = None) -> Native:
+    if n_rows * n_cols < _FEW:
+        return from_host(on_numpy.eye(n_rows, n_cols, k=k, dtype=dtype))
+    shape = n_rows, n_cols
+    chunks = normalize_chunks("auto", shape, dtype=dtype)
+    rows, columns = (da.arange(n, chunks=(sizes,)) for n, sizes in zip(shape, chunks, strict=True))
+    return (rows[:, None] + k == columns[None]).astype(dtype)
+
+
+def _triangle(name: str) -> Callable[..., Native]:
+    def triangle(x: Native, /, *, k: int = 0) -> Native:
+        x = matrices(known(x))
+        rows = da.arange(x.shape[-2], chunks=(x.chunks[-2],))[:, None]
+        columns = da.arange(x.shape[-1], chunks=(x.chunks[-1],))[None]
+        k = max(-x.shape[-2], min(k, x.shape[-1]))
+        chosen = columns - rows <= k if name == "tril" else columns - rows >= k
+        return elementwise(_WHERE, chosen, x, from_host(np.zeros((), x.dtype)))
+
+    triangle.__name__ = name
+    return triangle
+
+
+_WHERE = Block("where")
+tril, triu = map(_triangle, ("tril", "triu"))
+
+
+def meshgrid(*arrays: Native, indexing: Literal["xy", "ij"] = "xy") -> tuple[Native, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("indexing must be 'xy' or 'ij'")
+    flat = [known(x).reshape(-1) for x in arrays]
+    axes = list(range(len(flat)))
+    if indexing == "xy":
+        axes[:2] = axes[1::-1]
+    shape = tuple(flat[axis].shape[0] for axis in axes)
+    return tuple(
+        da.broadcast_to(x.reshape((-1 if x.size else 0,) + (1,) * (len(shape) - 1 - axis)), shape)
+        for x, axis in zip(flat, axes, strict=True)
+    )

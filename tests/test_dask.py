@@ -1,0 +1,316 @@
+"""Dask as a backend: lazy arrays in blocks."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import anyarray as xp
+
+pytest.importorskip("dask.array")
+import dask
+import dask.array as da
+
+VALUES = np.random.default_rng(3).normal(size=(12, 5))
+
+
+class Counted:
+    """An array whose reads are counted."""
+
+    shape, dtype, ndim = VALUES.shape, VALUES.dtype, 2
+
+    def __init__(self) -> None:
+        self.reads = 0
+
+    def __getitem__(self, key: Any) -> Any:
+        self.reads += 1
+        return VALUES[key]
+
+
+@pytest.fixture(autouse=True)
+def block() -> Iterator[None]:
+    with xp.backend("dask"), dask.config.set(scheduler="synchronous"):
+        yield
+
+
+def counted() -> tuple[xp.Array, Counted]:
+    source = Counted()
+    x = xp.from_native(da.from_array(source, chunks=(3, 5), asarray=False, meta=np.empty((0, 0))))
+    source.reads = 0
+    return x, source
+
+
+def split(a: Any, *chunks: int) -> xp.Array:
+    return xp.from_native(da.from_array(np.asarray(a), chunks=chunks))
+
+
+def test_values_that_are_computed_together_read_the_input_once() -> None:
+    x, source = counted()
+    mean, total = xp.compute(xp.mean(x), xp.sum(x))
+    assert source.reads == 4
+    np.testing.assert_allclose([float(mean), float(total)], [VALUES.mean(), VALUES.sum()])
+    assert str(mean.device) == "numpy"
+
+
+def test_a_mask_its_length_and_its_sum_read_the_input_once() -> None:
+    x, source = counted()
+    chosen = x[x > 0.5]
+    assert source.reads == 0
+    assert chosen.shape == (np.sum(VALUES > 0.5),)
+    assert float(xp.sum(chosen)) == pytest.approx(VALUES[VALUES > 0.5].sum())
+    assert source.reads == 4
+
+
+def test_a_value_that_is_asked_for_again_is_not_computed_again() -> None:
+    x, source = counted()
+    total = xp.sum(x)
+    assert float(total) == float(total) == total.tolist()
+    assert bool(total + 1 > total)
+    assert source.reads == 4
+
+
+def test_persisted_arrays_are_computed_once() -> None:
+    x, source = counted()
+    (y,) = xp.persist(x * 2)
+    np.testing.assert_array_equal((y + 1).to_numpy(), VALUES * 2 + 1)
+    np.testing.assert_array_equal((y + 2).to_numpy(), VALUES * 2 + 2)
+    assert source.reads == 4
+
+
+def test_a_chain_of_elementwise_calls_is_one_task_a_block() -> None:
+    x, _ = counted()
+    y = xp.exp(x - 1.0) * 2 + xp.where(x > 0, x, 0.0)
+    (graph,) = dask.optimize(y._native)
+    assert len([key for key in graph.dask if key[0] == y._native.name]) == 4
+    assert len(dict(graph.dask)) <= 4 + 1  # and the source
+    expected = np.exp(VALUES - 1.0) * 2 + np.where(VALUES > 0, VALUES, 0.0)
+    np.testing.assert_allclose(y.to_numpy(), expected, rtol=1e-15)
+
+
+def test_repr_shows_blocks_and_computes_nothing() -> None:
+    x, source = counted()
+    assert repr(x) == "Array(shape=(12, 5), dtype=float64, device=dask, chunks=(3 + 3 + 3 + 3, 5))"
+    assert str(x[x > 0]) == "Array(shape=(None,), dtype=float64, device=dask, chunks=(? + ? + ? + ?,))"
+    assert repr(split(np.zeros(9), 1)).endswith("chunks=(1 + 1 + ... + 1,))")
+    assert source.reads == 0
+
+
+def test_what_is_computed_is_on_the_ledger() -> None:
+    x, _ = counted()
+    with xp.transfers() as log:
+        assert len(x[x > 0]) == np.sum(VALUES > 0)
+        float(xp.sum(x))
+        xp.compute(xp.mean(x))
+    assert [(row.source, row.target, row.function) for row in log.rows if row.target == "host"] == [
+        ("dask", "host", "shape"),
+        ("dask", "host", "float"),
+        ("dask", "host", "compute"),
+    ]
+
+
+def test_arrays_of_dask_are_arrays_of_this_backend() -> None:
+    native = da.ones((4,), chunks=2)
+    for y in (xp.exp(native), xp.asarray(native), xp.ones(4, device="numpy") + native, native + xp.ones(4)):
+        assert isinstance(y, xp.Array)
+        assert y.device == xp.device("dask")
+    assert isinstance(xp.to_native(xp.exp(native)), da.Array)
+
+
+def test_arrays_as_blocks_become_blocks_of_numpy() -> None:
+    blocks = da.from_array(np.arange(6.0), chunks=3).map_blocks(lambda b: xp.asarray(b, device="numpy"))
+    np.testing.assert_allclose(xp.exp(blocks).to_numpy(), np.exp(np.arange(6.0)))
+    assert float(np.asarray(blocks.sum().compute())) == 15.0
+
+
+@pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
+def test_a_task_does_not_see_the_block_of_its_caller(scheduler: str) -> None:
+    with xp.backend("dask"), xp.default_dtypes(float="float32"), dask.config.set(scheduler=scheduler, num_workers=1):
+        seen = dask.delayed(seen_in_a_task)().compute()
+        assert str(xp.ones(1).device) == "dask"
+        assert xp.ones(1).dtype == xp.float32
+    assert seen == ("numpy", "float64")
+
+
+def seen_in_a_task() -> tuple[str, str]:
+    x = xp.ones(1)
+    return str(x.device), str(x.dtype)
+
+
+def test_a_cluster_computes_the_same_and_its_tasks_see_no_block() -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        warnings.catch_warnings(),
+        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+        dask.config.set(scheduler=None),
+    ):
+        warnings.simplefilter("ignore")
+        assert client.submit(seen_in_a_task).result() == ("numpy", "float64")
+        x = split(VALUES, 3, 5)
+        np.testing.assert_allclose(program(x).to_numpy(), program(xp.asarray(VALUES, device="numpy")).to_numpy())
+        chosen = x[x > 0]
+        assert chosen.shape == (np.sum(VALUES > 0),)
+        mean, spread = xp.compute(xp.mean(x), xp.std(x))
+        np.testing.assert_allclose([float(mean), float(spread)], [VALUES.mean(), VALUES.std()])
+
+
+def program(x: xp.Array) -> xp.Array:
+    with xp.backend(x.device):
+        z = (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
+        return xp.linalg.eigvalsh(z.T @ z / x.shape[0])
+
+
+FUNCTIONS = {
+    "sum": lambda x: xp.sum(x, axis=1),
+    "prod": xp.prod,
+    "max": lambda x: xp.max(x, axis=(0, 1), keepdims=True),
+    "mean": lambda x: xp.mean(x, axis=0),
+    "var": lambda x: xp.var(x, correction=1.0),
+    "std": lambda x: xp.std(x, axis=1, keepdims=True),
+    "var of one axis of float32": lambda x: xp.var(xp.astype(x, xp.float32), axis=0),
+    "any": lambda x: xp.any(x > 1, axis=0),
+    "argmax": xp.argmax,
+    "argmin along": lambda x: xp.argmin(x, axis=0),
+    "first of equal elements": lambda x: xp.argmax(x > 0),
+    "cumulative_sum": lambda x: xp.cumulative_sum(x, axis=0, include_initial=True),
+    "count_nonzero": lambda x: xp.count_nonzero(x > 0),
+    "matmul": lambda x: x.T @ x,
+    "matmul of a vector": lambda x: x @ x[0, :],
+    "tensordot": lambda x: xp.tensordot(x, x, axes=((0, 1), (0, 1))),
+    "vecdot": lambda x: xp.vecdot(x, x),
+    "sort": lambda x: xp.sort(x, axis=0, descending=True),
+    "argsort": lambda x: xp.argsort(x, axis=1),
+    "rfft": lambda x: xp.fft.rfft(x, axis=0),
+    "irfft": lambda x: xp.fft.irfft(x, axis=1),
+    "fftn": xp.fft.fftn,
+    "r of qr": lambda x: xp.abs(xp.linalg.qr(x).R),
+    "svdvals": xp.linalg.svdvals,
+    "svd": lambda x: xp.linalg.svd(x, full_matrices=False).S,
+    "pinv": xp.linalg.pinv,
+    "solve": lambda x: xp.linalg.solve(x.T @ x, xp.ones((5, 2), device=x.device)),
+    "norm": lambda x: xp.linalg.vector_norm(x, axis=1, ord=3),
+    "slices": lambda x: x[1:10:3, ::-1],
+    "indices": lambda x: x[xp.asarray([3, -1, 3]), :],
+    "two index arrays": lambda x: x[xp.asarray([3, -1]), xp.asarray([0, 4])],
+    "a mask of rows": lambda x: x[x[:, 0] > 0],
+    "nonzero": lambda x: xp.stack(xp.nonzero(x > 0)),
+    "unique": lambda x: xp.unique_counts(xp.round(x)).counts,
+    "searchsorted": lambda x: xp.searchsorted(xp.sort(x[:, 0]), x[:, 1]),
+    "take_along_axis": lambda x: xp.take_along_axis(x, xp.argsort(x, axis=0), axis=0),
+    "repeat": lambda x: xp.repeat(x, 2, axis=1),
+    "tril": lambda x: xp.tril(x, k=1),
+    "roll": lambda x: xp.roll(x, 3),
+    "reshape": lambda x: xp.reshape(x, (5, 12)),
+    "clip": lambda x: xp.clip(x, max=0.5),
+    "isin": lambda x: xp.isin(xp.round(x), xp.asarray([0.0, 1.0])),
+    "median": lambda x: xp.median(x, axis=0),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+@pytest.mark.parametrize("chunks", [(12, 5), (5, 5), (5, 2)])
+def test_functions_of_blocks_have_the_values_and_dtypes_of_numpy(function: str, chunks: tuple[int, int]) -> None:
+    found = FUNCTIONS[function](split(VALUES, *chunks))
+    with xp.backend("numpy"):
+        wanted = FUNCTIONS[function](xp.asarray(VALUES))
+    assert found.device == xp.device("dask")
+    assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
+    np.testing.assert_allclose(found.to_numpy(), wanted.to_numpy(), rtol=1e-5 if found.dtype == xp.float32 else 1e-12)
+
+
+@pytest.mark.parametrize("key", [0, slice(2, 9), (slice(None), 1), (2, 3), ...], ids=str)
+def test_writes_to_blocks(key: Any) -> None:
+    x = split(VALUES, 5, 2)
+    before = x * 1
+    x[key] = 7
+    wanted = VALUES.copy()
+    wanted[key] = 7
+    np.testing.assert_array_equal(x.to_numpy(), wanted)
+    np.testing.assert_array_equal(before.to_numpy(), VALUES)
+    x[x > 5] = 0.0
+    x[xp.asarray([1, 3]), xp.asarray([0, 2])] = xp.asarray([1.0, 2.0])
+    wanted[wanted > 5] = 0.0
+    wanted[[1, 3], [0, 2]] = [1.0, 2.0]
+    np.testing.assert_array_equal(x.to_numpy(), wanted)
+
+
+def test_blocks_stay_blocks() -> None:
+    x = split(VALUES, 3, 5)
+    q, r = xp.linalg.qr(x)
+    many = {"qr": q, "svd": xp.linalg.svd(x, full_matrices=False).U, "sort": xp.sort(x, axis=1), "exp": xp.exp(x)}
+    many |= {"fft": xp.fft.fft(x, axis=1), "matmul": x @ r, "sums": xp.sum(x, axis=1), "rows": x[x[:, 0] > 0]}
+    assert {name: y._native.npartitions for name, y in many.items()} == dict.fromkeys(many, 4)
+
+
+def test_random_numbers_are_those_of_numpy_in_any_blocks() -> None:
+    key = xp.random.key(5)
+    with dask.config.set({"array.chunk-size": "4kB"}):
+        x = xp.random.standard_normal(key, (1000, 3))
+    assert x._native.npartitions > 4
+    with xp.backend("numpy"):
+        np.testing.assert_array_equal(x.to_numpy(), xp.random.standard_normal(xp.random.key(5), (1000, 3)).to_numpy())
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: xp.linspace(-1, 3, 100_003),
+        lambda: xp.arange(0, 10_000, 0.1),
+        lambda: xp.arange(5, -300_000, -3),
+        lambda: xp.eye(300, 400, k=-2),
+    ],
+    ids=["linspace", "arange of floats", "arange of integers", "eye"],
+)
+def test_new_arrays_are_those_of_numpy_in_any_blocks(make: Any) -> None:
+    with dask.config.set({"array.chunk-size": "100kB"}):
+        x = make()
+    assert x._native.npartitions > 4
+    with xp.backend("numpy"):
+        np.testing.assert_array_equal(x.to_numpy(), make().to_numpy())
+
+
+def test_what_is_too_large_for_one_block_is_refused_with_the_cure() -> None:
+    x = xp.zeros((10**6, 10**6))
+    with pytest.raises(
+        xp.TooLargeError,
+        match=re.escape(
+            "dask: an array of shape (1000000, 1000000) would need a block of 7.28 TiB, and the largest allowed is "
+            'lgst. Reduce the array first, or allow more: dask.config.set({"anyarray.largest-block": "14.55 TiB"})'
+        ).replace("lgst", "2.00 GiB"),
+    ):
+        xp.linalg.inv(x)
+    with dask.config.set({"anyarray.largest-block": "100 B"}), pytest.raises(MemoryError, match="480 B"):
+        xp.unique_values(split(VALUES, 3, 5))
+
+
+def test_derivatives_and_compilation_are_refused_with_the_mesh() -> None:
+    for transform in (xp.grad, xp.jit, xp.jacobian):
+        with pytest.raises(xp.UnsupportedError, match=r"with xp\.backend\(xp\.mesh\(\.\.\.\)\)"):
+            transform(xp.sum)(xp.ones(3))
+
+
+def test_an_error_of_a_task_comes_where_the_value_is_asked_for() -> None:
+    y = xp.linalg.inv(split(np.zeros((2, 2)), 2, 2))
+    with pytest.raises(np.linalg.LinAlgError, match="Singular matrix"):
+        y.to_numpy()
+
+
+def test_an_array_can_be_pickled_and_copied_to_numpy() -> None:
+    import pickle
+
+    x = split(VALUES, 3, 5) + 1
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(x)).to_numpy(), VALUES + 1)
+    np.testing.assert_array_equal(np.asarray(x.to_device("numpy")), VALUES + 1)
+
+
+def test_blocks_of_a_file_are_read_by_each_task(tmp_path: Path) -> None:
+    np.save(tmp_path / "x.npy", VALUES)
+    x = xp.from_file(tmp_path / "x.npy", chunks=(4, 5))
+    assert x._native.chunks == ((4, 4, 4), (5,))
+    np.testing.assert_array_equal((x * 2).to_numpy(), VALUES * 2)
