@@ -6,7 +6,10 @@ from anyarray import Array
 __version__: str
 from anyarray import poly1d as poly1d
 from anyarray import vectorize as vectorize
+from anyarray.numpy import core as core
+from anyarray.numpy import ctypeslib as ctypeslib
 from anyarray.numpy import emath as emath
+from anyarray.numpy import f2py as f2py
 from anyarray.numpy import fft as fft
 from anyarray.numpy import lib as lib
 from anyarray.numpy import linalg as linalg
@@ -47,6 +50,7 @@ from numpy import errstate as errstate
 from numpy import euler_gamma as euler_gamma
 from numpy import exceptions as exceptions
 from numpy import finfo as finfo
+from numpy import flatiter as flatiter
 from numpy import flexible as flexible
 from numpy import float16 as float16
 from numpy import float32 as float32
@@ -85,6 +89,7 @@ from numpy import long as long
 from numpy import longdouble as longdouble
 from numpy import longlong as longlong
 from numpy import ma as ma
+from numpy import matrix as matrix
 from numpy import memmap as memmap
 from numpy import mintypecode as mintypecode
 from numpy import nan as nan
@@ -191,6 +196,7 @@ def ascontiguousarray(a: Any, dtype: Any = ..., *, like: Any = ...) -> Array: ..
 def asfortranarray(a: Any, dtype: Any = ..., *, like: Any = ...) -> Array: ...
 asin: ufunc
 asinh: ufunc
+def asmatrix(data: Any, dtype: Any = ...) -> Any: ...
 def astype(x: Any, dtype: Any, /, *, copy: Any = ..., device: Any = ...) -> Array: ...
 atan: ufunc
 atan2: ufunc
@@ -211,6 +217,7 @@ bitwise_right_shift: ufunc
 bitwise_xor: ufunc
 def blackman(M: Any) -> Array: ...
 def block(arrays: Any) -> Array: ...
+def bmat(obj: Any, ldict: Any = ..., gdict: Any = ...) -> Any: ...
 def broadcast_arrays(*args: Any, subok: Any = ...) -> Any: ...
 def broadcast_to(array: Any, shape: Any, subok: Any = ...) -> Array: ...
 c_: Any
@@ -390,6 +397,7 @@ def nanvar(a: Any, axis: Any = ..., dtype: Any = ..., out: Any = ..., ddof: Any 
 ndarray = Array
 def ndim(a: Any) -> Any: ...
 negative: ufunc
+def nested_iters(op: Any, axes: Any, flags: Any = ..., op_flags: Any = ..., op_dtypes: Any = ..., order: Any = ..., casting: Any = ..., buffersize: Any = ...) -> Any: ...
 nextafter: ufunc
 def nonzero(a: Any) -> Any: ...
 not_equal: ufunc
@@ -477,6 +485,7 @@ def take_along_axis(arr: Any, indices: Any, axis: Any = ...) -> Array: ...
 tan: ufunc
 tanh: ufunc
 def tensordot(a: Any, b: Any, axes: Any = ...) -> Array: ...
+def test(label: Any = ..., verbose: Any = ..., extra_argv: Any = ..., doctests: Any = ..., coverage: Any = ..., durations: Any = ..., tests: Any = ...) -> Any: ...
 def tile(A: Any, reps: Any) -> Array: ...
 def trace(a: Any, offset: Any = ..., axis1: Any = ..., axis2: Any = ..., dtype: Any = ..., out: Any = ...) -> Array: ...
 def transpose(a: Any, axes: Any = ...) -> Array: ...
