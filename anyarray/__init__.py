@@ -70,7 +70,9 @@ else:  # type checkers would take every name for one of ours
         if name in _MODULES:
             return _importlib.import_module(f"anyarray.{name}")
         if name in _MODULE_OF:
-            return globals().setdefault(name, getattr(_importlib.import_module(_MODULE_OF[name]), name))
+            module = _importlib.import_module(_MODULE_OF[name])
+            _functions.publish(__name__, [name], vars(module))
+            return globals().setdefault(name, getattr(module, name))
         if name in _extensions.NAMES:
             return globals().setdefault(name, _extensions.find(name))
         raise other_names.missing_name("", name)

@@ -62,6 +62,14 @@ def to_file(x: AnyArray, path: str | os.PathLike[str], name: str | None = None) 
 
     The end of the file's name tells the format, as for `from_file`. `name` is that of the array in an npz or HDF5 file,
     by default "x". A lazy Array is computed and written block by block. The file appears when it is complete.
+
+    >>> import tempfile
+    >>> import anyarray as xp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     xp.to_file(xp.arange(3), f"{folder}/x.npy")
+    ...     total = int(xp.sum(xp.from_file(f"{folder}/x.npy")))
+    >>> total
+    3
     """
     array = as_array("to_file", "x", x)
     where, kind = Path(path), _format("to_file", os.fspath(path))

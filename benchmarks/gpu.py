@@ -171,7 +171,7 @@ def functions(name: str, sizes: Sequence[int], seconds: float, only: Sequence[st
         with xp.backend(backend):
             ours = {key: xp.asarray(a) if isinstance(a, np.ndarray) else a for key, a in host.items()}
         ours["xp"] = xp
-        native = {key: xp.to_native(a) if isinstance(a, xp.Array) else a for key, a in ours.items()}
+        native = {key: xp.to_native(a) if type(a) is xp.Array else a for key, a in ours.items()}
         with xp.backend(backend):
             chosen = [(f, arguments) for f, arguments in calls(ours) if not only or f in only]
         for function, arguments in track(chosen, f"{name}, {size}", console=progress, transient=True):
@@ -218,7 +218,7 @@ def transfers(name: str, sizes: Sequence[int], seconds: float, only: Sequence[st
                 started = time.perf_counter()
                 y = bring(given)
                 if to_device:
-                    synchronize(y._native if isinstance(y, xp.Array) else y)
+                    synchronize(y._native if type(y) is xp.Array else y)
                 found[key].append(time.perf_counter() - started)
                 del x, y, given
         # The first times pin memory, import CuPy, and fill the libraries' pools.
@@ -270,7 +270,7 @@ def _wait_for(backend: xp.Backend) -> Callable[[Any], None]:
 
     def wait(result: Any) -> None:
         last = result[-1] if isinstance(result, (tuple, list)) else result
-        last = last._native if isinstance(last, xp.Array) else last
+        last = last._native if type(last) is xp.Array else last
         if registry.backend_of_native(last) is not None:
             synchronize(last)
 

@@ -186,8 +186,8 @@ _CHAPTERS: Final = {
 _OTHERS: Final = {
     "arrays": "Array __array_api_version__ __version__",
     "backends": "backend set_default_backend device backends Backend BackendInfo calibrate explain Explanation "
-    "Decision policy fused",
-    "conversion": "from_native to_native portable",
+    "Decision policy fused mesh",
+    "conversion": "from_native to_native portable from_local from_file to_file compute persist",
     "memory": "transfers no_transfers Transfer TransferLog memory free_memory DeviceMemory",
     "errors": "OutOfMemoryWarning ProfileWarning TransferWarning",
 }

@@ -1,4 +1,4 @@
-"""Draw the picture of the front page, from docs/front.json: NumPy beside anyarray.
+"""Draw the picture of the front page from docs/front.json.
 
 Run it by `python docs/_front.py`. The figures are those of docs/automatic-choice.md and docs/gpu.md.
 """
@@ -34,7 +34,7 @@ def bar(x: float, y: float, width: float, kind: str) -> str:
 
 
 def chart(left: float, title: str, note: str, rows: dict[str, list[float]], *, is_logarithmic: bool) -> list[str]:
-    """A pair of bars for each row: NumPy's time and ours, with how many times as fast ours is."""
+    """A pair of bars for each row, NumPy's time and ours, and their ratio."""
     found = [text(left, 22, title, kind="title"), text(left, 40, note, kind="note")]
     most = max(numpy for numpy, _ in rows.values())
     for at, (name, (numpy, ours)) in enumerate(rows.items()):

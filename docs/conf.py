@@ -51,7 +51,7 @@ def put_tables(app: Any, docname: str, source: list[str]) -> None:
 
 
 def list_errors(app: Any, what: str, name: str, one: Any, options: Any, lines: list[str]) -> None:
-    """Render the sentence "Raises TypeError for ..., ValueError if ..." as a list of errors."""
+    """Render the sentence "Raises TypeError for ..." as a list of errors."""
     text = "\n".join(lines)
     found = re.search(r"^Raises (\w+(?:Error|Warning)\b.*?\.)(?=\s|$)", text, re.S | re.M)
     if found is None:

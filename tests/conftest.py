@@ -315,7 +315,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session", autouse=True)
 def temporary_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """A folder of pytest's for temporary files, which TensorFlow leaves in processes that end early."""
+    """A folder of pytest's for the temporary files that TensorFlow leaves."""
     folder = str(tmp_path_factory.mktemp("files"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tempfile, "tempdir", folder)
@@ -407,7 +407,7 @@ def forked(run_python: Callable[..., str], tmp_path_factory: pytest.TempPathFact
 
 @pytest.fixture(scope="session")
 def seeds(pytestconfig: pytest.Config) -> Callable[[int], range]:
-    """The seeds of so many random cases: of a quarter of them, of all with `--all-cases`."""
+    """The seeds of so many random cases, or of a quarter of them."""
 
     def drawn(count: int) -> range:
         if pytestconfig.getoption("--all-cases"):

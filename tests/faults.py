@@ -267,7 +267,7 @@ def failure(fault: Fault, copy: Path) -> str:
 
 
 def selection(fault: Fault) -> str:
-    """For `-k`: the tests of the files, by words in their names, and on the backends that are meant."""
+    """For `-k`: tests by words in their names, on the backends."""
     tests = [f"({Path(path).stem} and {word})" if word else Path(path).stem for path, word in fault.tests]
     backends = fault.backends.replace(",", " or ").replace("tf", "tf or tensorflow")
     meant = "" if "numpy" in fault.backends else f" and ({backends})"

@@ -1,4 +1,4 @@
-"""A process that has imported the libraries named, and forks for each program it is given.
+"""A process that has imported libraries, and forks for each program.
 
 So programs that need TensorFlow, which takes seconds to import, share one import. `anyarray` is not imported before.
 The fixture `forked` in `conftest.py` starts it. A line of standard input is a program, variables of its environment,

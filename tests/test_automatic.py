@@ -117,7 +117,7 @@ class World:
         return here
 
     def assert_bounds(self) -> None:
-        """Each function has an account, which may be as full as that of the one that moves the data."""
+        """Each function has an account, as full as the one that moves."""
         functions = len(set(self.calls))
         assert self.seconds <= max(2, (6 + functions) / 4) * self.on_numpy * (1 + 1e-6)
         assert self.seconds <= 4 * functions * self.in_hindsight * (1 + 1e-6)

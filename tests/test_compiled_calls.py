@@ -438,6 +438,9 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
                 outcome(function.__wrapped__, list(given), named),
                 outcome(function, list(given), named),
             )
+            if expected[0] is TypeError:  # of an option that is none of its own, which the wrapper names
+                assert issubclass(found[0], TypeError)
+                continue
             assert found[:4] == expected[:4], (function, given, named)
             assert found[4:] == expected[4:] or function is xp.empty, (function, given, named)
             if isinstance(found[0], type):

@@ -1,4 +1,4 @@
-"""Help where the user is: cures in errors, public paths, hints about what has no effect."""
+"""Help where the user is: cures in errors, public paths, hints."""
 
 from __future__ import annotations
 

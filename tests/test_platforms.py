@@ -84,10 +84,10 @@ def test_cores_are_counted_where_a_process_has_no_affinity(monkeypatch: pytest.M
 
 
 def test_a_machine_without_proc_has_a_description(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(path: Path, *args: Any, **kwargs: Any) -> str:
+    def absent(path: str, *args: Any, **kwargs: Any) -> Any:
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr(Path, "read_text", absent)
+    monkeypatch.setattr("builtins.open", absent)
     monkeypatch.setattr("platform.machine", lambda: "arm64")
     monkeypatch.setattr("platform.processor", lambda: "arm")
     assert profile.machine.__wrapped__()["processor"] == "arm64 arm"

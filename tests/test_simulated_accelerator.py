@@ -23,7 +23,7 @@ PLUGIN: Final = [] if IS_INSTALLED else ["-p", "anyarray._pytest_plugin"]
 
 @pytest.fixture
 def run_tests(forked: Callable[..., str], tmp_path: Path) -> Callable[..., str]:
-    """Run pytest on a file of this text, with these options, and get its report."""
+    """Run pytest on a file of this text, and get its report."""
 
     def run(text: str, *options: str) -> str:
         file = tmp_path / "test_of_a_user.py"

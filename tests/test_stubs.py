@@ -1,4 +1,4 @@
-"""The stubs of `anyarray.numpy` say of every name what type checkers and editors ask.
+"""The stubs of `anyarray.numpy` have every name, with its signature.
 
 `python tests/test_stubs.py` writes them, with NumPy 2.4, from the signatures that the functions have.
 """
@@ -78,7 +78,7 @@ def parameters(function: Any, *, is_method: bool = False) -> str:
 
 
 def result(name: str, chapter: str) -> str:
-    """The class of the result where the function of ours gives one Array; else any."""
+    """The class of the result: Array where ours gives one, else any."""
     if name in MAKERS:
         return "Array"
     ours = _names.ours_of(chapter, name)

@@ -37,7 +37,7 @@ def check_is_function(name: str, function: Any) -> None:
 
 
 def publish(module: str, names: Iterable[str], where: Mapping[str, Any]) -> None:
-    """Say of the functions and classes of these names that they are of a public module.
+    """Name a public module as that of functions and classes.
 
     `help`, pickles and tracebacks then show that module in place of the private one where they are defined.
     """

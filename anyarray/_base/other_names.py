@@ -125,7 +125,7 @@ def missing_name(chapter: str, name: str) -> AttributeError:
 
 
 def near(name: str, known: Iterable[str]) -> str:
-    """The end of a message that suggests a similar name; empty if there is none."""
+    """The end of a message that suggests a similar name, if there is one."""
     import difflib  # 2 ms, so not at `import anyarray`
 
     found = difflib.get_close_matches(name, known, n=1)

@@ -77,7 +77,7 @@ def parameters_of(function: Callable[..., Any]) -> tuple[list[str], list[str]]:
 
 
 def is_operator(function: Callable[..., Any]) -> bool:
-    """Whether it is a method such as `__add__`, which Python calls without names."""
+    """Whether it is a method such as `__add__`, called without names."""
     return function.__name__.startswith("__")
 
 

@@ -474,7 +474,7 @@ class _Weighing:
                 missed[one.name] = missed.get(one.name, 0.0) + (self.seconds - one.working)
 
     def is_time_wanted(self, name: str) -> bool:
-        """Whether the time of this call on a backend is to correct predictions.
+        """Whether the time of this call on a backend corrects predictions.
 
         It is not where it takes less than what a decision may win, nor where it compiles, nor in NumPy where no other
         library is imported: to import one would have to pay first, and then the call is timed before it moves.

@@ -1,4 +1,4 @@
-"""Runs a graph of recorded calls on a library that compiles functions, or makes kernels.
+"""Runs a graph of recorded calls on a library that compiles or fuses.
 
 A graph becomes one compiled function, by the hook `jit`, or one kernel, by the hook `fused`. Compiling takes a hundred
 times as long as a run, or longer, and a function is compiled for each shape. So a graph first runs one call after the
@@ -90,7 +90,7 @@ class Compiler:
         """The seconds that compiling a graph takes: a moving average."""
 
     def values(self, graph: Graph, at_once: bool = False) -> list[Native]:
-        """The results of a graph, which is compiled now if it is to be `at_once`."""
+        """The results of a graph, which is compiled now if `at_once`."""
         arrays = graph.arrays
         form = graph.calls, tuple(map(self._home.dtype_of, arrays)), tuple(graph.results)
         key = form, () if self._makes_kernels else tuple(map(self._home.shape_of, arrays))
@@ -131,7 +131,7 @@ class Compiler:
         return found
 
     def compiled(self, graph: Graph) -> Callable[[Sequence[Native]], list[Native]]:
-        """A function of the arrays that gives the results, compiled at its first call."""
+        """A function of the arrays that gives the results, compiled lazily."""
         backend, is_one = self._backend, len(graph.results) == 1
         made = self._kernel(graph) if self._makes_kernels else self._function(graph)
         run = backend.hook("scoped")(made, backend.native_device)

@@ -29,7 +29,7 @@ _NUMPY: Final = registry.backend_of_name("numpy").free
 
 
 def move(target: Any) -> None:
-    """Run a recorded call, with all that lead to it, on another backend if that is decided."""
+    """Run a recorded call, and all that lead to it, where that is decided."""
     here = choice.current()
     if not isinstance(here.backend, choice.Automatic) or transfer.watch().guard != "off":
         return
@@ -109,13 +109,16 @@ def _brought(array: NDArray, home: Home, cause: str) -> Any:
 
 
 def _result(host: NDArray, node: Any) -> NDArray:
-    """An ndarray from another backend as the result of a recorded call, which can be written."""
+    """A writable ndarray from another backend, as the result of a call."""
     host = host.reshape(node.shape).astype(node.dtype, copy=False)
     return host if host.flags.writeable and host.flags.c_contiguous else host.copy()
 
 
 def _tried(workload: Workload, name: str, run: Callable[[], Any]) -> Any:
-    """What a function gives; None if the backend fails, which is not asked for such a workload again."""
+    """What a function gives; None if the backend fails.
+
+    It is not asked for such a workload again.
+    """
     try:
         return run()
     except Exception as error:  # noqa: BLE001 - NumPy raises what is wrong with the calls

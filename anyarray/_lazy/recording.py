@@ -1,4 +1,4 @@
-"""Elementwise calls that are recorded on other backends than NumPy, and computed together.
+"""Elementwise calls that are recorded on other backends than NumPy.
 
 They are recorded inside `fused()`, and where the automatic choice has decided that they run there (`_choice.call_on`).
 `_speedups/lazy/recording.c` says which calls come here, and records NumPy's itself.
@@ -227,7 +227,7 @@ def record_inplace(name: str, home: Home, array: Any, other: Any) -> bool:
 
 
 def compute(*targets: Any) -> None:
-    """Compute recorded calls of one home and shape, with all that lead to them.
+    """Compute recorded calls of one home and shape, and what leads to them.
 
     Of these, results that others hold, too, are kept.
     """
@@ -254,7 +254,9 @@ def compute(*targets: Any) -> None:
 
 @contextmanager
 def every_call() -> Generator[list[int]]:
-    """A context for `xp.jit`, in which calls of few elements are recorded, too, and compiled when they first run.
+    """A context for `xp.jit`, in which calls of few elements are recorded.
+
+    They are compiled when they first run.
 
     Gives the numbers of calls in the graphs that have run so far.
     """

@@ -1,4 +1,4 @@
-"""A function of elementwise calls as one kernel, for `xp.jit` on a library that compiles nothing else.
+"""A function of elementwise calls as one kernel, for `xp.jit`.
 
 The function runs once on a home whose arrays have no values, and which notes the calls. Anything else, such as a
 reduction, a write or a value that the host reads, is refused: the caller then runs the function as it is.
@@ -72,7 +72,7 @@ class Tracing(Inner):
         return noted
 
     def kernel(self, results: list[Traced], count: int) -> Callable[..., list[Native]] | None:
-        """The results as a function of the first arrays that were given, so many.
+        """The results as a function of the first so many arrays given.
 
         None unless they are of one shape, and of several calls.
         """

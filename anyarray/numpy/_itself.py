@@ -60,10 +60,9 @@ def other(module: str, name: str) -> Any:
     try:
         return getattr(theirs, name)
     except AttributeError as error:
-        text = str(error).replace(f"module '{theirs.__name__}'", f"module '{module}'")
-        if text.endswith(f"no attribute {name!r}"):  # NumPy says what to write instead of a name that it has removed
-            text += near(name, dir(sys.modules[module]))
-        raise AttributeError(text, name=name) from None
+        instead = str(error).partition(" release.")[2].rstrip(".")  # NumPy's advice for a name that it has removed
+        hint = "." + instead if instead else near(name, dir(sys.modules[module]))
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}", name=name) from None
 
 
 def stand_for(module: str) -> None:
@@ -76,7 +75,7 @@ def stand_for(module: str) -> None:
 
 
 class NumPysModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds each module of NumPy's under our name, if none of ours stands for it.
+    """Finds modules of NumPy's under our name, where none of ours stands.
 
     So `from anyarray.numpy.lib.format import header_data_from_array_1_0` works, and `import anyarray.numpy.core`.
     """

@@ -77,7 +77,7 @@ def fold_in(key: AnyArray, data: int | AnyArray) -> Array:
 def checked(function: str, key: AnyArray) -> Array:
     """A key as an Array. Raises TypeError for anything else."""
     cure = "Make one: xp.random.key(0), or take one of xp.random.split(key)"
-    if registry.backend_of_native(key) is None and not isinstance(key, Array):
+    if registry.backend_of_native(key) is None and type(key) is not Array:
         raise errors.ArgumentTypeError(f"{function}: key must be a key, not {type(key).__name__}. {cure}")
     given = as_array(function, "key", key)
     if given.dtype != uint32 or given.shape != (2,):

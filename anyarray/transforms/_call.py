@@ -173,7 +173,7 @@ def check(name: str, function: Any) -> None:
 
 
 def _packages() -> list[str]:
-    """The packages of the libraries, of which several may define the classes of one."""
+    """The packages of the libraries, of which one may have several."""
     return [root for row in libraries.LIBRARIES.values() for root in (row.package, *row.roots)]
 
 

@@ -39,7 +39,7 @@ Result = TypeVar("Result", covariant=True)
 
 
 class Gradient(Protocol[Argument, P, Result]):
-    """A function of the arguments of another, which gives its derivative by the first.
+    """A function of the same arguments that gives a derivative by the first.
 
     That has the type of the argument; of a Python float it is an Array.
     """

@@ -452,7 +452,10 @@ class _Jit:
     def _call_in_parts(
         self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any], structure: Structure, natives: Sequence[Native]
     ) -> Any:
-        """The result of the function, whose calls are recorded, and computed together where none needs a value."""
+        """The result of the function, with its calls recorded.
+
+        They are computed together where none needs a value.
+        """
         results: list[Array] = []
         with recording.every_call() as lengths:
             whole = run_on(self._function, home, structure, natives)

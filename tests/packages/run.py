@@ -71,7 +71,7 @@ def fetched(name: str, version: str, folder: Path) -> Path:
 
 
 def test_file(folder: Path, tests: str) -> str:
-    """The path of tests; of those in a module it is a file that imports them."""
+    """The path of tests; for those in a module, a file that imports them."""
     module, _, name = tests.partition(":")
     if not name:
         return str(folder / tests)
@@ -81,7 +81,10 @@ def test_file(folder: Path, tests: str) -> str:
 
 
 def outcomes(name: str, folder: Path, backend: str | None) -> dict[str, str]:
-    """What came of each test: "passed" or the reason; with NumPy itself if no backend is named."""
+    """What came of each test: "passed" or the reason.
+
+    NumPy itself runs them if no backend is named.
+    """
     package = PACKAGES[name]
     module = name.replace("-", "_")
     report = folder / "report.xml"

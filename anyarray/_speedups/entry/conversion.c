@@ -3,9 +3,7 @@
 Compiled: `asarray` of an Array, an ndarray, a Python number or a nest of lists and tuples of numbers of one
 class, or of integers and floats; `from_dlpack` of an Array or an ndarray; `astype`; `copy.copy`. Left to Python: nests of several
 classes or with Arrays in them, complex numbers, other objects, conversions of complex to real, memory to be
-shared (`copy=False`), errors. Repeated here: which conversions have no value outside of the dtype
-(wrap_new_as), and that an Array for which a move was missed hands that on (`_choice.automatic.inherited`):
-such a one is left to Python. */
+shared (`copy=False`), errors. Repeated here: which conversions have no value outside of the dtype (wrap_new_as). */
 
 #include "conversion.h"
 #include "arguments.h"

@@ -1,4 +1,4 @@
-"""Elementwise functions that libraries have, but with other values than NumPy's.
+"""Elementwise functions for which libraries have other values than NumPy.
 
 `xp` is a library's module with operators of arrays.
 """

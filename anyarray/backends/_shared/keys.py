@@ -7,7 +7,7 @@ from typing import Any
 
 
 def completed(entries: Sequence[Any], ndim: int, width: Callable[[Any], int], whole: Any = slice(None)) -> list[Any]:
-    """The entries of a key with one for each axis, by `whole` in place of `...`.
+    """The entries of a key, one for each axis: `whole` stands for `...`.
 
     `width` is the number of axes that an entry indexes.
     """

@@ -51,7 +51,7 @@ def matrix_norm(xp: Any, x: Native, keepdims: bool, ord: Any) -> Native:
 
 
 def norm_of_order(xp: Any, sizes: Native, ord: float, total: Callable[[Native], Native]) -> Native:
-    """The norm of any order of absolute values, of whose powers `total` is the sum.
+    """The norm of any order, where `total` is the sum of the powers.
 
     Where it is not differentiable, the derivative is the mean of the one-sided ones; libraries give NaN.
     """

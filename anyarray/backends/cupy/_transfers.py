@@ -82,7 +82,7 @@ _pinned: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
 
 
 def _allocated(size: int) -> Any:
-    """Pinned memory for the pool; MemoryError beyond `_shared.staging.MOST`."""
+    """Pinned memory for the pool; MemoryError beyond `staging.MOST`."""
     if size + sum(one.size for one in _pinned) > staging.MOST:
         raise MemoryError
     memory = cupy.cuda.PinnedMemory(size)

@@ -177,7 +177,10 @@ def elementwise(function: Callable[..., Any], *xs: Native, dtype: Any = None) ->
 
 
 def again(x: Native, known: Collection[str]) -> Native:
-    """`x`, computed of blocks of its files that `known` layers have not read; itself, if it reads none."""
+    """`x`, computed of blocks of its files that `known` layers have not read.
+
+    It is `x` itself if it reads none.
+    """
     return vars(x)["anyarray_again"](known) if "anyarray_again" in vars(x) else x
 
 

@@ -179,7 +179,7 @@ def _transform_n(
     last: Callable[..., Tensor],
     sign: int,
 ) -> Callable[..., Tensor]:
-    """A transform along several axes, by one op of `at_once` or one axis after the other."""
+    """A transform along several axes, at once or one after the other."""
     is_real, is_half = last is rfft, last is irfft
 
     def transform(
