@@ -211,7 +211,11 @@ def test_static_arguments_that_hold_numbers_count_by_their_kind(
 
 @pytest.mark.parametrize("config", [{1, 2}, ({1, 2},), [3, [{1, 2}]], {"a": (4, {1, 2})}])
 @pytest.mark.needs("traces")
-def test_jit_refuses_what_is_neither_array_nor_hashable(config: Any, framework: str) -> None:
+def test_jit_refuses_what_is_neither_array_nor_hashable(
+    config: Any, framework: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANYARRAY_TRACEBACK", "full")
+
     def function(x: Any, config: Any) -> Any:
         return x
 
@@ -975,7 +979,11 @@ def test_an_array_that_outlives_its_gradient_is_refused_on_jax(use: str) -> None
 
 @pytest.mark.parametrize("ask", [bool, float, np.asarray])
 @pytest.mark.needs("traces")
-def test_the_value_of_a_traced_array_cannot_be_had(ask: Callable[..., Any], framework: str) -> None:
+def test_the_value_of_a_traced_array_cannot_be_had(
+    ask: Callable[..., Any], framework: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ANYARRAY_TRACEBACK", "full")
+
     def asking(x: xp.Array) -> xp.Array:
         ask(x)
         return x
