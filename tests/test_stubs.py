@@ -115,7 +115,8 @@ def stub(module: str) -> str:
         elif not chapter and name in _itself.NAMES and (not inspect.isroutine(found) or found is getattr(theirs, name)):
             same.append(f"from numpy import {name} as {name}")
         elif inspect.ismodule(found):
-            same.append(f"from anyarray.numpy import {name} as {name}")
+            home = "anyarray.numpy" if found.__name__.startswith("anyarray.") else "numpy"
+            same.append(f"from {home} import {name} as {name}")
         elif not chapter and name == "ufunc":
             pass
         elif isinstance(getattr(theirs, name, None), numpy.ufunc):

@@ -6,10 +6,7 @@ from anyarray import Array
 __version__: str
 from anyarray import poly1d as poly1d
 from anyarray import vectorize as vectorize
-from anyarray.numpy import core as core
-from anyarray.numpy import ctypeslib as ctypeslib
 from anyarray.numpy import emath as emath
-from anyarray.numpy import f2py as f2py
 from anyarray.numpy import fft as fft
 from anyarray.numpy import lib as lib
 from anyarray.numpy import linalg as linalg
@@ -38,7 +35,9 @@ from numpy import clongdouble as clongdouble
 from numpy import complex128 as complex128
 from numpy import complex64 as complex64
 from numpy import complexfloating as complexfloating
+from numpy import core as core
 from numpy import csingle as csingle
+from numpy import ctypeslib as ctypeslib
 from numpy import datetime64 as datetime64
 from numpy import datetime_as_string as datetime_as_string
 from numpy import datetime_data as datetime_data
@@ -49,6 +48,7 @@ from numpy import e as e
 from numpy import errstate as errstate
 from numpy import euler_gamma as euler_gamma
 from numpy import exceptions as exceptions
+from numpy import f2py as f2py
 from numpy import finfo as finfo
 from numpy import flatiter as flatiter
 from numpy import flexible as flexible

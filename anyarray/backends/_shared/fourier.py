@@ -46,7 +46,8 @@ def one_by_one(
 
     An axis may be named twice. `last` transforms along the last one, `other` along the others.
     """
-    steps = list(zip([*[other] * (len(axes) - 1), last], lengths, axes, strict=True))
+    transforms = [*[other] * (len(axes) - 1), last] if axes else []
+    steps = list(zip(transforms, lengths, axes, strict=True))
     for transform, n, axis in steps if is_half else reversed(steps):
         x = transform(x, n=n, axis=axis, norm=norm)
     return x
