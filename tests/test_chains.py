@@ -721,3 +721,8 @@ def test_ctrl_c_while_a_chain_is_noted_comes_later(monkeypatch: pytest.MonkeyPat
     finally:
         signal.signal(signal.SIGINT, before)
     assert np.array_equal(np.asarray(y), np.exp(VALUES) + 1)
+
+
+def test_the_first_large_call_of_a_process_is_recorded(run_python: Callable[..., str]) -> None:
+    program = "import anyarray as xp; y = xp.ones(1 << 24) - 1.0; print(type(y._value).__name__)"
+    assert run_python(program).split() == ["Lazy"]

@@ -122,7 +122,10 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
     here = _choice.current()
     decision = _choice.decision(name, arrays, is_traced=traced is not None, axis=axis)
     if decision is None:
-        return call_on(declaration, prepared, _choice.home_of_call(name, [a._home for a in arrays], traced))
+        home = _choice.home_of_call(name, [a._home for a in arrays], traced)
+        if home is NUMPY and here.backend in (None, _choice.BY_COST):
+            return _choice.call_on(home.backend, declaration.call, prepared)  # it may be recorded
+        return call_on(declaration, prepared, home)
     stopwatch = watching.started(decision, arrays, axis) if here.records else None
     if decision.has_moved and decision.home is NUMPY:
         for one in arrays:
