@@ -723,6 +723,13 @@ def test_ctrl_c_while_a_chain_is_noted_comes_later(monkeypatch: pytest.MonkeyPat
     assert np.array_equal(np.asarray(y), np.exp(VALUES) + 1)
 
 
-def test_the_first_large_call_of_a_process_is_recorded(run_python: Callable[..., str]) -> None:
-    program = "import anyarray as xp; y = xp.ones(1 << 24) - 1.0; print(type(y._value).__name__)"
-    assert run_python(program).split() == ["Lazy"]
+def test_no_call_of_a_process_without_a_profile_runs_at_once(run_python: Callable[..., str]) -> None:
+    program = """
+        import anyarray as xp
+        x = xp.ones(1 << 24)
+        for _ in range(4):
+            y = x - 1.0
+            print(type(y._value).__name__)
+            xp.mean(y**2).item()
+    """
+    assert run_python(program).split() == ["Lazy"] * 4
