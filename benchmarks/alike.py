@@ -14,6 +14,7 @@ from typing import Any, Final
 import numpy as np
 
 import anyarray as xp
+from anyarray.standard import namespace
 from benchmarks.cases import OTHER, Case
 
 ARGUMENTS: Final = {
@@ -179,7 +180,7 @@ def arguments_of(name: str, ours: Mapping[str, Any]) -> str | None:
     None for what is no function of the standard that gives arrays.
     """
     function = getattr(xp, name)
-    if not (inspect.isroutine(function) and function.__module__.startswith("anyarray.standard")):
+    if not (inspect.isroutine(function) and name in namespace.__all__):
         return None
     required = [p for p in inspect.signature(function).parameters.values() if p.default is p.empty]
     if name in ARGUMENTS:

@@ -334,8 +334,11 @@ def test_bench_times_a_compiled_computation(framework: str) -> None:
 @pytest.mark.parametrize(
     ("names", "sentence"),
     [
-        ("jaxx", 'backend "jaxx" is unknown. Did you mean "jax"? Known: numpy, tf, jax, torch, cupy, idle, absent'),
-        ("numpy,", 'backend "" is unknown. Known: numpy, tf, jax, torch, cupy, idle, absent'),
+        (
+            "jaxx",
+            'backend "jaxx" is unknown. Did you mean "jax"? Known: numpy, tf, jax, torch, cupy, dask, idle, absent',
+        ),
+        ("numpy,", 'backend "" is unknown. Known: numpy, tf, jax, torch, cupy, dask, idle, absent'),
         ("absent", ABSENT),
         ("idle", IDLE),
     ],
