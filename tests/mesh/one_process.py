@@ -36,6 +36,11 @@ def test_an_array_of_some_devices() -> None:
     assert xp.zeros_like(x).device is x.device
     assert xp.to_native(xp.zeros_like(x)).sharding.spec == P("d", None)
     assert np.array_equal(x + xp.asarray(A), 2 * A)
+    turned = Mesh(np.array(jax.devices()[::-1]), ("rows",))
+    with jax.enable_x64(True):
+        y = xp.from_native(jax.device_put(A, NamedSharding(turned, P("rows"))))
+    assert y.device is not mesh and xp.device(str(y.device)) is y.device
+    assert np.array_equal(y + 1, A + 1)
 
 
 def test_layouts_are_defaults() -> None:
@@ -80,6 +85,7 @@ def test_errors() -> None:
         "rows=3 \\* cols=4 takes 12 devices, and jax finds 8",
         lambda: xp.mesh("jax", rows=3, cols=4),
     )
+    raises(xp.DeviceNotFoundError, "jax has no 2 devices of the numbers", lambda: xp.device("jax-mesh(rows=2)[6, 90]"))
     raises(xp.UnsupportedError, "numpy has no arrays over several devices", lambda: xp.mesh("numpy", rows=2))
     raises(TypeError, "lengths must be integers", lambda: xp.mesh("jax", rows=2.0))
     raises(xp.UnsupportedError, "numpy is one device", lambda: xp.device("numpy").split(0))

@@ -31,17 +31,16 @@ class Layout:
     def __init__(self, mesh: Mesh, axis: int | None = None) -> None:
         self.mesh = mesh
         self.axis = axis
-        here = {device.process_index for device in mesh.devices.flat} == {jax.process_index()}
-        self.is_local = here
-        """Whether all devices belong to this process."""
-        self.platform: str = mesh.devices.flat[0].platform if here else "cpu"
+        is_here = {device.process_index for device in mesh.devices.flat} == {jax.process_index()}
+        self.platform: str = mesh.devices.flat[0].platform if is_here else "cpu"
         """Where functions run whose result has an unknown shape: in host memory if values must be gathered."""
 
     def __str__(self) -> str:
         axes = ", ".join(f"{name}={length}" for name, length in self.mesh.shape.items())
-        first = jax.devices(self.mesh.devices.flat[0].platform)[: self.mesh.size]
-        others = [str(device.id) for device in self.mesh.devices.flat]
-        return f"mesh({axes})" + ("" if {*first} == {*self.mesh.devices.flat} else f"[{', '.join(others)}]")
+        devices = [*self.mesh.devices.flat]
+        if devices == jax.devices(devices[0].platform)[: len(devices)]:
+            return f"mesh({axes})"
+        return f"mesh({axes})[{', '.join([str(one.id) for one in devices])}]"
 
     def sharding(self, shape: tuple[int, ...]) -> NamedSharding:
         """How an array of `shape` is laid out."""
@@ -98,9 +97,16 @@ def mesh(kind: str | None, axes: Mapping[str, int], ids: tuple[int, ...] = ()) -
             f"mesh: {sizes} takes {count} devices, and jax finds {len(devices)} of the kind {devices[0].platform}. "
             "Give lengths of at least 1 whose product is at most that"
         )
-    chosen = [one for one in devices if one.id in ids] if ids else devices[:count]
     types = (AxisType.Auto,) * len(axes)
-    return _layout(jax.make_mesh(tuple(axes.values()), tuple(axes), axis_types=types, devices=chosen))
+    if ids:  # in the order that the name of a mesh tells
+        by_id = {one.id: one for one in devices}
+        if len(ids) != count or not by_id.keys() >= {*ids}:
+            raise errors.DeviceNotFoundError(
+                f"mesh: jax has no {count} devices of the numbers {[*ids]}, but {[*by_id]}"
+            )
+        chosen = np.array([by_id[one] for one in ids]).reshape(tuple(axes.values()))
+        return _layout(Mesh(chosen, tuple(axes), axis_types=types))
+    return _layout(jax.make_mesh(tuple(axes.values()), tuple(axes), axis_types=types, devices=devices[:count]))
 
 
 def laid_out(x: Native, layout: Layout, axis: int | None = None) -> Native:
