@@ -114,7 +114,7 @@ def _participants(names: str | None, to: Console) -> list[Backend]:
         for name in wanted:
             registry.parse(name)  # reports a misspelled name before any library is imported
     else:
-        wanted = list(libraries.libraries())
+        wanted = [name for name, row in libraries.libraries().items() if not row.is_lazy]
     found: list[Backend] = []
     for name in wanted:
         with to.working(f"importing {name}"):
