@@ -30,6 +30,18 @@ def test_a_program_gives_what_it_gives_in_numpy(program: str, backend: xp.Backen
         assert found.run(*arrays) == pytest.approx(expected, rel=1e-3)
 
 
+@pytest.mark.sampled
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_a_program_gives_on_dask_what_it_gives_in_numpy(program: str) -> None:
+    pytest.importorskip("dask.array")
+    found = importlib.import_module(f"benchmarks.programs.{program}")
+    arrays = found.inputs(np.random.default_rng(0))
+    with xp.backend("numpy"):
+        expected = found.run(*arrays)
+    with xp.backend("dask"):
+        assert found.run(*arrays) == pytest.approx(expected, rel=1e-3)
+
+
 @pytest.mark.parametrize("of_numpy", [True, False])
 def test_an_injected_profile_is_wrong_about_one_class_on_one_side(*, of_numpy: bool) -> None:
     costs = cost.Costs({"transcendental": Law(1.0), "sin": Law(2.0), "sum": Law(3.0)})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -142,7 +144,16 @@ def seen_in_a_task() -> tuple[str, str]:
     return str(x.device), str(x.dtype)
 
 
-def test_a_cluster_computes_the_same_and_its_tasks_see_no_block() -> None:
+def killed(a: Any, marker: str) -> Any:
+    """The array; the first process that asks for it dies."""
+    try:
+        Path(marker).touch(exist_ok=False)
+    except FileExistsError:
+        return a
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_cluster_computes_the_same_and_its_tasks_see_no_block(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     with (
         warnings.catch_warnings(),
@@ -158,6 +169,14 @@ def test_a_cluster_computes_the_same_and_its_tasks_see_no_block() -> None:
         assert chosen.shape == (np.sum(VALUES > 0),)
         mean, spread = xp.compute(xp.mean(x), xp.std(x))
         np.testing.assert_allclose([float(mean), float(spread)], [VALUES.mean(), VALUES.std()])
+
+        blocks = da.from_array(VALUES, chunks=(12, 5))
+        dying = xp.sum(xp.from_native(blocks.map_blocks(killed, str(tmp_path / "a"), meta=VALUES[:0])))
+        np.testing.assert_allclose(float(dying), VALUES.sum())  # another worker computed it again
+        client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
+        dying = xp.sum(xp.from_native(blocks.map_blocks(killed, str(tmp_path / "b"), meta=VALUES[:0])))
+        with pytest.raises(xp.BackendError, match="dask: the cluster ended or lost its workers while it computed"):
+            float(dying)
 
 
 def program(x: xp.Array) -> xp.Array:
@@ -246,6 +265,15 @@ def test_blocks_stay_blocks() -> None:
     many = {"qr": q, "svd": xp.linalg.svd(x, full_matrices=False).U, "sort": xp.sort(x, axis=1), "exp": xp.exp(x)}
     many |= {"fft": xp.fft.fft(x, axis=1), "matmul": x @ r, "sums": xp.sum(x, axis=1), "rows": x[x[:, 0] > 0]}
     assert {name: y._native.npartitions for name, y in many.items()} == dict.fromkeys(many, 4)
+
+
+def test_edges_that_are_cut_and_put_back_leave_no_more_blocks() -> None:
+    x = y = split(VALUES, 6, 5)
+    for _ in range(4):
+        x = xp.concat([x[:1], x[1:-1] + x[2:] - x[:-2], x[-1:]])
+        y = xp.roll(y, 1, axis=0)
+    assert x.shape == VALUES.shape and x._native.npartitions <= 4 and y._native.npartitions <= 4
+    np.testing.assert_array_equal(y.to_numpy(), np.roll(VALUES, 4, axis=0))
 
 
 def test_random_numbers_are_those_of_numpy_in_any_blocks() -> None:

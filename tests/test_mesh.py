@@ -30,6 +30,13 @@ def test_a_mesh_in_one_process() -> None:
     assert out.strip() == "done", err
 
 
+def test_programs_give_on_a_mesh_what_they_give_in_numpy(pytestconfig: pytest.Config) -> None:
+    pytest.importorskip("rich")
+    every = pytestconfig.getoption("--all-cases")
+    out, err = started("programs.py", 2, "every" if every else "kmeans").communicate(timeout=240)
+    assert out.strip() == "done", err
+
+
 def free_port() -> int:
     with socket.socket() as one:
         one.bind(("127.0.0.1", 0))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Generator
+from contextlib import contextmanager
 from typing import Any
 
 import dask
@@ -13,6 +14,7 @@ import dask.array as da
 import numpy as np
 from dask.highlevelgraph import HighLevelGraph
 
+from anyarray._base import errors
 from anyarray._memory import transfer
 from anyarray._registry import registry
 from anyarray.backends.dask._kernel import Native, chunks_for, known, limit
@@ -26,10 +28,25 @@ def computed(*xs: Native) -> list[np.ndarray[Any, Any]]:
     What they share is computed once. From then on the graphs of `xs` hold them in place of the tasks.
     """
     missing = {id(x): x for x in xs if "anyarray_kept" not in vars(x)}
-    found = dask.compute(*missing.values())
+    with _errors_of_a_cluster():
+        found = dask.compute(*missing.values())
     for x, value in zip(missing.values(), found, strict=True):
         _keep(x, np.asarray(value))
     return [vars(x)["anyarray_kept"] for x in xs]
+
+
+@contextmanager
+def _errors_of_a_cluster() -> Generator[None]:
+    """Say what to do where the scheduler or its workers are gone; errors of tasks pass."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith("distributed."):
+            raise
+        raise errors.BackendError(
+            f"dask: the cluster ended or lost its workers while it computed ({error}). Open a new Client and "
+            "compute again from the files; what was persisted on the cluster is lost"
+        ) from error
 
 
 def _keep(x: Native, value: np.ndarray[Any, Any]) -> None:
@@ -48,7 +65,9 @@ def _keep(x: Native, value: np.ndarray[Any, Any]) -> None:
 
 def persisted(*xs: Native) -> None:
     """Compute arrays together and keep their blocks where they are."""
-    for x, kept in zip(xs, dask.persist(*xs), strict=True):
+    with _errors_of_a_cluster():
+        found = dask.persist(*xs)
+    for x, kept in zip(xs, found, strict=True):
         x.dask = kept.dask
 
 
@@ -60,7 +79,8 @@ def count(x: Native) -> None:
     backend, started = registry.backend_of_name("dask"), time.perf_counter()
     if vars(x).get("anyarray_most", 0) <= limit():
         persisted(x)
-    x.compute_chunk_sizes()
+    with _errors_of_a_cluster():
+        x.compute_chunk_sizes()
     transfer.record(x, backend, "host", "shape", "view", started)
 
 
@@ -93,4 +113,5 @@ def stored(x: Native, make: Any, in_turn: bool) -> None:
     x = x.rechunk(tuple(max(sizes, default=1) or 1 for sizes in x.chunks))
     target = make(tuple(sizes[0] for sizes in x.chunks))
     if x.size:
-        da.store(x, target, lock=in_turn, **({"scheduler": "threads"} if in_turn else {}))
+        with _errors_of_a_cluster():
+            da.store(x, target, lock=in_turn, **({"scheduler": "threads"} if in_turn else {}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import dask.array as da
@@ -30,7 +31,24 @@ def concat(arrays: list[Native], /, *, axis: int | None = 0) -> Native:
     xs = promoted(*map(known, arrays))
     if axis is None:
         xs, axis = tuple(reshape(x, (-1,)) for x in xs), 0
-    return da.concatenate(xs, axis=axis_within(axis, xs[0].ndim))
+    return _in_sequence(xs, axis_within(axis, xs[0].ndim))
+
+
+def _in_sequence(xs: Sequence[Native], axis: int) -> Native:
+    """Arrays one after another along an axis.
+
+    A block shorter than half of the longest is joined to the one before. Otherwise a program that cuts edges and
+    concatenates them again, step by step, would have more and smaller blocks after each.
+    """
+    y = da.concatenate(xs, axis=axis)
+    longest = max(y.chunks[axis])
+    lengths: list[int] = []
+    for length in y.chunks[axis]:
+        if lengths and 2 * min(lengths[-1], length) < longest and 2 * (lengths[-1] + length) <= 3 * longest:
+            lengths[-1] += length
+        else:
+            lengths.append(length)
+    return y.rechunk({axis: tuple(lengths)})
 
 
 def stack(arrays: list[Native], /, *, axis: int = 0) -> Native:
@@ -98,7 +116,7 @@ def roll(x: Native, /, shift: Any, *, axis: Axis = None) -> Native:
         at = axis_within(one, x.ndim)
         if x.shape[at] and by % x.shape[at]:
             before, cut = [slice(None)] * at, x.shape[at] - by % x.shape[at]
-            x = da.concatenate([x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]], axis=at)
+            x = _in_sequence([x[(*before, slice(cut, None))], x[(*before, slice(None, cut))]], at)
     return x
 
 

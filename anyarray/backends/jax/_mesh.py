@@ -34,6 +34,9 @@ class Layout:
         is_here = {device.process_index for device in mesh.devices.flat} == {jax.process_index()}
         self.platform: str = mesh.devices.flat[0].platform if is_here else "cpu"
         """Where functions run whose result has an unknown shape: in host memory if values must be gathered."""
+        self.waits: bool = mesh.devices.flat[0].platform == "cpu" and mesh.size > 1
+        """Whether each call must end before the next. Devices of a CPU share a pool of threads, and XLA ends the
+        process if those of one program wait for each other while another program has all threads."""
 
     def __str__(self) -> str:
         axes = ", ".join(f"{name}={length}" for name, length in self.mesh.shape.items())
@@ -119,7 +122,8 @@ def laid_out(x: Native, layout: Layout, axis: int | None = None) -> Native:
     with jax.enable_x64(True):
         if not x.is_fully_addressable and x.sharding.device_set != {*layout.mesh.devices.flat}:
             return jax.device_put(gathered(x), wanted.sharding(x.shape))
-        return jax.device_put(x, wanted.sharding(x.shape))
+        moved = jax.device_put(x, wanted.sharding(x.shape))
+        return jax.block_until_ready(moved) if layout.waits else moved
 
 
 def local_part(a: np.ndarray[Any, Any], layout: Layout) -> Native:

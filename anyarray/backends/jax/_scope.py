@@ -23,8 +23,11 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
 
     Both are set for this thread only. A mesh is no default device: what is made there is laid out by `placed`.
     """
-    device = None if isinstance(device, Layout) else device
     called = sometimes(function)
+    if isinstance(device, Layout):
+        if device.waits:
+            called = _waiting(called)
+        device = None
     try:
         # As `with jax.enable_x64(True)`, in a quarter of its time: these swap a thread-local value in C++. They are
         # not documented, hence the fallback below.
@@ -63,6 +66,11 @@ def scoped(function: Callable[..., Any], device: Any) -> Callable[..., Any]:
     if not _is_only_device():
         return in_scope
     return _bare(function, in_wide_scope) if function in made_of else in_wide_scope
+
+
+def _waiting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that returns when its results are computed."""
+    return functools.wraps(function)(lambda *args, **kwargs: jax.block_until_ready(function(*args, **kwargs)))
 
 
 def _bare(function: Callable[..., Any], in_scope: Callable[..., Any]) -> Callable[..., Any]:
