@@ -86,7 +86,7 @@ def types(session: nox.Session) -> None:
 @nox.session
 def tests(session: nox.Session) -> None:
     """The tests, on NumPy, TensorFlow and JAX; some of them on PyTorch."""
-    install(session, "tests", "cli,cpu,dask,files")
+    install(session, "tests", "cli,cpu,dask,cubed,files")
     # Tests that start programs import TensorFlow there, in less than half the time if it need not be compiled.
     written = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(session.create_tmp()).resolve())}
     if is_named(session):

@@ -39,6 +39,7 @@ from known_failures import KNOWN_FAILURES
 
 import anyarray as xp
 from anyarray._choice import choice, machine
+from anyarray._registry import libraries
 
 ROOT: Final = Path(__file__).parents[1]
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # SciPy reads it once, and JAX imports SciPy
@@ -86,7 +87,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     only = config.getoption("--backends")
-    installed = [row.name for row in xp.backends() if row.is_installed and row.name != "dask"]  # it has its own tests
+    lazy = {name for name, row in libraries.LIBRARIES.items() if row.is_lazy}  # which have their own tests
+    installed = [row.name for row in xp.backends() if row.is_installed and row.name not in lazy]
     names = only.split(",") if only else installed
     # What starts the processes that run tests runs none: importing libraries, which takes seconds, is left to those.
     is_starter = bool(config.getoption("numprocesses", None)) and not hasattr(config, "workerinput")

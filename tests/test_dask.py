@@ -150,7 +150,7 @@ def killed(a: Any, marker: str) -> Any:
         Path(marker).touch(exist_ok=False)
     except FileExistsError:
         return a
-    os.kill(os.getpid(), signal.SIGKILL)
+    return os.kill(os.getpid(), signal.SIGKILL)
 
 
 def test_a_cluster_computes_the_same_and_its_tasks_see_no_block(tmp_path: Path) -> None:

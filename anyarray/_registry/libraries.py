@@ -104,6 +104,7 @@ LIBRARIES: Final[dict[str, Library]] = {
             "dask", "anyarray.backends.dask", "dask", ("cpu",), ("dask",), ("dask",), "dask", registers_classes=True,
             is_lazy=True,
         ),
+        Library("cubed", "anyarray.backends.cubed", "cubed", ("cpu",), ("cubed",), ("cubed",), "cubed", is_lazy=True),
     )
 }  # fmt: skip
 """The libraries for which anyarray has a backend. A new one is a row here and a file."""
