@@ -336,8 +336,10 @@ def test_bench_times_a_compiled_computation(framework: str) -> None:
     [
         (
             "jaxx",
-            'backend "jaxx" is unknown. Did you mean "jax"? '
-            "Known: numpy, tf, jax, torch, cupy, dask, cubed, idle, absent",
+            (
+                'backend "jaxx" is unknown. Did you mean "jax"? '
+                "Known: numpy, tf, jax, torch, cupy, dask, cubed, idle, absent"
+            ),
         ),
         ("numpy,", 'backend "" is unknown. Known: numpy, tf, jax, torch, cupy, dask, cubed, idle, absent'),
         ("absent", ABSENT),
