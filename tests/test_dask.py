@@ -130,6 +130,50 @@ def test_arrays_as_blocks_become_blocks_of_numpy() -> None:
     assert float(np.asarray(blocks.sum().compute())) == 15.0
 
 
+OPERATIONS = {
+    "operators": [lambda x: x + 1, lambda x: -x * x, lambda x: x > 0, lambda x: x**2, lambda x: abs(x)],
+    "ufuncs": [lambda x: da.exp(x), lambda x: da.isnan(x), lambda x: da.maximum(x, 0), lambda x: da.where(x > 0, x, 0)],
+    "reductions": [
+        lambda x: x.sum(), lambda x: x.mean(axis=1), lambda x: x.std(), lambda x: x.var(axis=0), lambda x: x.min(),
+        lambda x: x.max(axis=0), lambda x: x.prod(axis=1), lambda x: (x > 0).any(axis=0), lambda x: (x > -9).all(),
+        lambda x: da.nanmean(x), lambda x: da.linalg.norm(x), lambda x: da.topk(x[:, 0], 3),
+    ],
+    "along an axis": [
+        lambda x: x.cumsum(axis=0), lambda x: da.cumprod(x, axis=0), lambda x: da.diff(x, axis=0),
+        lambda x: abs(da.fft.fft(x, axis=1)),
+    ],
+    "shapes": [
+        lambda x: x.T, lambda x: x.ravel(), lambda x: x.reshape(4, 3, 5), lambda x: x[:, None], lambda x: da.flip(x, 0),
+        lambda x: da.concatenate([x, x]), lambda x: da.stack([x, x]), lambda x: da.broadcast_to(x, (2, 12, 5)),
+        lambda x: da.squeeze(x[:, None]), lambda x: da.roll(x, 2, axis=0), lambda x: da.tile(x, (2, 1)),
+        lambda x: da.repeat(x, 2, axis=0), lambda x: da.pad(x, 1), lambda x: x.rechunk((3, 5)),
+    ],
+    "parts": [lambda x: x[2:9, ::2], lambda x: x[3], lambda x: x[[1, 5, 2]], lambda x: x[x[:, 0] > 0]],
+    "products": [
+        lambda x: x.T @ x, lambda x: da.dot(x, x.T), lambda x: da.tensordot(x, x, axes=((0,), (0,))),
+        lambda x: da.outer(x[:, 0], x[:, 1]), lambda x: abs(da.linalg.qr(x)[1]),
+    ],
+    "of blocks": [lambda x: x.map_blocks(lambda b: b * 2), lambda x: da.clip(x, -1, 1), lambda x: x.astype("f4")],
+}  # fmt: skip
+"""Functions of Dask that give Arrays if the blocks are Arrays."""
+
+
+@pytest.mark.parametrize("kind", OPERATIONS)
+def test_dask_computes_with_arrays_as_blocks(kind: str, backend: xp.Backend) -> None:
+    x = da.from_array(xp.asarray(VALUES, device=backend), chunks=(4, 5), asarray=False, name=False)
+    plain = da.from_array(VALUES, chunks=(4, 5))
+    for i, function in enumerate(OPERATIONS[kind]):
+        found = function(x).compute()
+        assert type(found) is xp.Array and found.device == xp.device(backend), f"{kind}[{i}]: {type(found)}"
+        np.testing.assert_allclose(np.asarray(found), function(plain).compute(), rtol=1e-5, err_msg=f"{kind}[{i}]")
+
+
+def test_dask_takes_percentiles_of_arrays(backend: xp.Backend) -> None:
+    x = da.from_array(xp.asarray(VALUES[:, 0], device=backend), chunks=4, asarray=False, name=False)
+    plain = da.from_array(VALUES[:, 0], chunks=4)
+    np.testing.assert_allclose(da.percentile(x, [25, 50]).compute(), da.percentile(plain, [25, 50]).compute())
+
+
 @pytest.mark.parametrize("scheduler", ["synchronous", "threads", "processes"])
 def test_a_task_does_not_see_the_block_of_its_caller(scheduler: str) -> None:
     with xp.backend("dask"), xp.default_dtypes(float="float32"), dask.config.set(scheduler=scheduler, num_workers=1):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import threading
 from contextvars import ContextVar, Token
+from importlib import import_module
 from typing import Any
 
+import numpy as np
 from dask.callbacks import Callback
 
 from anyarray._base import settings
@@ -38,3 +40,6 @@ _outside = _Outside()
 def adopt(kind: type, unwrap: Any, wrap: Any) -> None:
     """Called once Dask is imported, whether or not this backend is used."""
     _outside.register()
+    # As for NumPy's blocks: Dask merges the percentiles of blocks as ndarrays.
+    dispatch = import_module("dask.array.dispatch").percentile_lookup
+    dispatch.register(kind, lambda x, *args: dispatch(np.asarray(x), *args))
