@@ -494,6 +494,25 @@ def test_tensorflow_knows_earlier_arrays_of_numpy_and_keeps_the_log_level_of_the
         assert told == ["['numpy'] numpy", "Array Array EagerTensor", "0"], imports
 
 
+def test_arrays_are_found_on_the_devices_of_a_worker(run_python: Callable[..., str]) -> None:
+    program = """
+        import json, os, socket
+        with socket.socket() as one:
+            one.bind(("127.0.0.1", 0))
+            address = f"127.0.0.1:{one.getsockname()[1]}"
+        os.environ["TF_CONFIG"] = json.dumps({"cluster": {"worker": [address]}, "task": {"type": "worker", "index": 0}})
+        import tensorflow as tf
+        strategy = tf.distribute.MultiWorkerMirroredStrategy()
+        assert tf.constant(1.0).device.startswith("/job:worker/")
+        import anyarray as xp
+        with strategy.scope():
+            x = xp.ones(3, device="tf")
+            print(x.device, (x + xp.from_native(tf.constant([1.0, 2.0, 3.0]))).tolist())
+            print(float(strategy.run(lambda: xp.to_native(xp.sum(x)))), xp.grad(lambda x: xp.sum(x * x))(x).tolist())
+    """
+    assert run_python(program).splitlines() == ["tf-cpu [2.0, 3.0, 4.0]", "3.0 [2.0, 2.0, 2.0]"]
+
+
 def test_a_call_that_fails_calls_few_ops(monkeypatch: pytest.MonkeyPatch) -> None:
     from tensorflow.python import pywrap_tfe
 

@@ -80,13 +80,25 @@ def _settle_dispatch() -> None:
 
 
 @functools.cache
+def _task() -> str:
+    """Prefix of the name of a device of this process where it is one of a cluster."""
+    with tf.init_scope():
+        return str(tf.identity(tf.constant(0.0)).device.partition("/device:")[0])
+
+
+def _short(device: str) -> str:
+    """The name of a device of this process without its prefix."""
+    return device.removeprefix(_HERE).removeprefix(_task())
+
+
+@functools.cache
 def devices() -> dict[str, list[str]]:
     """Names of the logical devices by kind, best kind first."""
     with chatter_held_back():
         found = tf.config.list_logical_devices()
     _settle_dispatch()  # what follows the start of TensorFlow's runtime, before the first op
     return {
-        kind: [device.name.removeprefix(_HERE) for device in found if device.device_type == kind.upper()]
+        kind: [name for name in map(_short, [one.name for one in found]) if name.startswith(f"/device:{kind.upper()}:")]
         for kind in ("gpu", "tpu", "cpu")
     }
 
@@ -104,8 +116,8 @@ def device_of(x: Tensor) -> str | None:
     the kernels of every device.
     """
     if not isinstance(x, EagerTensor):
-        return x.device.removeprefix(_HERE) or None if isinstance(x, tf.Variable) else None
-    device = x.backing_device.removeprefix(_HERE)
+        return _short(x.device) or None if isinstance(x, tf.Variable) else None
+    device = _short(x.backing_device)
     if devices()["gpu"] and x.dtype is tf.int32 and "CPU" in device:
         return None
     return device
