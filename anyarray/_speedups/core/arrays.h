@@ -22,7 +22,7 @@ native_of(PyObject *array)
     PyObject *native = get_slot(array, config.native_offset);
     if (native != NULL && Py_TYPE(native) == &LazyType) { /* Python reads that of another library */
         Lazy *lazy = (Lazy *)native;
-        return lazy->ndim == 0 || lazy->loop == NULL ? NULL : lazy->value;
+        return lazy->ndim == 0 || lazy->home != config.numpy_home ? NULL : lazy->value;
     }
     return native;
 }

@@ -22,7 +22,10 @@ top of each file:
     loops           inner loops of ufuncs
     quotients       ufuncs of quotients of floats
     lazy            the class of recorded calls, and Array's attribute `_native`
-    recording       which calls are
+    recording       which calls are, and what they read
+    plans           what is known of a function for some dtypes
+    reductions      reductions that end a chain
+    writes          recorded calls that are written to an Array
     exposure        the memory that they read, and writes to it
     chains          those that lead to one, run together in NumPy
     graph           recorded calls that lead to others, gathered, for C and for Python
@@ -82,7 +85,6 @@ static PyMethodDef functions[] = {
     {"expose", exposed, METH_O, NULL},
     {"record_from", record_from, METH_O, NULL},
     {"reset_chains", reset_chains, METH_NOARGS, NULL},
-    {"lazy_call", lazy_call, METH_VARARGS, NULL},
     {"graph", graph_of, METH_O, NULL},
     {"keep", keep, METH_VARARGS, NULL},
     {"is_read", is_read, METH_O, NULL},

@@ -52,8 +52,8 @@ typedef PyObject *FastPath(struct call *call, PyObject *const *args, Py_ssize_t 
 
 /* A loop that was found for operands of some dtypes. */
 typedef struct known_loop {
-    int types[MAX_OPERANDS]; /* numbers of the operands' dtypes; -1 for none */
-    PyObject *name;          /* of the function */
+    PyObject *name, *home;          /* of the function, and where it runs */
+    PyObject *dtypes[MAX_OPERANDS]; /* of the operands; NULL for none */
     Loop loop;               /* of no operands if there is none */
     unsigned char told[SIZE_CLASSES];
     struct known_loop *next;

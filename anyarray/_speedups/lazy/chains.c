@@ -431,13 +431,14 @@ call_with(PyObject *function, Lazy *lazy)
 int
 compute_into(Lazy *lazy, PyObject *into)
 {
-    PyObject *elsewhere = lazy->loop == NULL ? config.compute : into == NULL && lazy->is_decided ? config.move : NULL;
+    int is_numpy = lazy->home == config.numpy_home;
+    PyObject *elsewhere = !is_numpy ? config.compute : into == NULL && lazy->is_decided ? config.move : NULL;
     Py_INCREF(lazy);
     int is_done = compute_other_shapes(lazy); /* first, as they have blocks of their own */
     if (is_done && elsewhere != NULL && lazy->value == NULL) {
         is_done = call_with(elsewhere, lazy);
     }
-    if (is_done && lazy->loop != NULL) {
+    if (is_done && is_numpy) {
         Run run = {.results = NULL};
         lock_chains();
         int is_there = lazy->value != NULL; /* by another backend, or another thread */

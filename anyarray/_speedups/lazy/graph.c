@@ -173,8 +173,8 @@ name_of_operand(const Graph *graph, Lazy *call, int i, PyObject *names, PyObject
     PyObject *operand = call->operands[i], *array = array_of_operand(operand);
     PyObject *name = array == NULL ? Py_NewRef(PyList_GET_ITEM(names, ((Lazy *)operand)->at))
                                    : PyUnicode_FromFormat("x%d", index_of_array(graph, array));
-    int to = call->loop == NULL ? 0 : call->loop->types[i];
-    if (name == NULL || call->loop == NULL || typenum_of_operand(operand) == to) {
+    int to = call->loop->types[i];
+    if (name == NULL || call->home != config.numpy_home || typenum_of_operand(operand) == to) {
         return name;
     }
     PyObject *operands = PyTuple_Pack(1, name), *dtype = (PyObject *)PyArray_DescrFromType(to);
@@ -188,7 +188,7 @@ tell_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origi
 {
     for (int c = 0; c < graph->call_count; c++) {
         Lazy *call = graph->calls[c];
-        PyObject *function = call->loop == NULL ? call->function : call->loop->told == NULL ? constants.astype : call->loop->ours;
+        PyObject *function = call->loop->told == NULL ? constants.astype : call->loop->ours;
         PyObject *operands = PyTuple_New(call->operand_count);
         for (int i = 0; operands != NULL && i < call->operand_count; i++) {
             PyObject *operand = name_of_operand(graph, call, i, names, calls, origins);
