@@ -22,7 +22,8 @@ top of each file:
     loops           inner loops of ufuncs
     quotients       ufuncs of quotients of floats
     lazy            the class of recorded calls, and Array's attribute `_native`
-    recording       which calls are, and what they read
+    recording       which calls are
+    operands        what they read
     plans           what is known of a function for some dtypes
     reductions      reductions that end a chain
     writes          recorded calls that are written to an Array
@@ -30,6 +31,7 @@ top of each file:
     chains          those that lead to one, run together in NumPy
     graph           recorded calls that lead to others, gathered, for C and for Python
     blocks          a chain run block by block
+    elements        elements cast, chosen and copied
     sums            sums of many floats
     threads         work that threads share
     operators       in-place arithmetic, ufuncs of Arrays

@@ -5,6 +5,7 @@ Compiled: in which order they run and which results are kept. `graph.c` gathers 
 #include "chains.h"
 #include "arrays.h"
 #include "blocks.h"
+#include "elements.h"
 #include "call.h"
 #include "choice.h"
 #include "config.h"

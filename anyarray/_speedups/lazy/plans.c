@@ -3,8 +3,8 @@
 Compiled: a table of it. Left to Python: `_lazy.loops.loop_of` for NumPy, `_lazy.recording.result_dtype` for others. */
 
 #include "plans.h"
-#include "blocks.h"
 #include "config.h"
+#include "elements.h"
 
 /* Finds the loop by which a ufunc reduces numbers of the dtype in `loop`. */
 static int
