@@ -102,7 +102,7 @@ def compiled_call(
         is_elementwise=declaration.batch == "elementwise",
         reduction=getattr(speedups, _REDUCTIONS.get(declaration.name, ""), 0),
         slow=slow,
-        kept_calls=machine.at_home(declaration.name),
+        decisions=machine.at_home(declaration.name),
         axis_at=-1 if declaration.axis_at is None else written.index(declaration.parameters[declaration.axis_at]),
     )
 

@@ -40,11 +40,11 @@ from anyarray.transforms._call import (
     run_on,
     wrapped_on,
 )
-from anyarray.transforms._entrance import (
+from anyarray.transforms._wrapper import (
     RESERVED,
     USUAL,
     Own,
-    entrance_text,
+    wrapper_text,
     given_names,
     keywords_of,
     set_choice,
@@ -83,7 +83,7 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
     if f is None:
         return functools.partial(jit, static_argnames=names)
     check("jit", f)
-    return wraps(f)(_Jit(f, names).entrance())
+    return wraps(f)(_Jit(f, names).wrapper())
 
 
 MOST_KNOWN: Final = 1024
@@ -265,21 +265,21 @@ class _Jit:
     def __reduce__(self) -> tuple[Any, ...]:
         return _Jit, (self._function, tuple(self._static))
 
-    def entrance(self) -> Callable[..., Any]:
+    def wrapper(self) -> Callable[..., Any]:
         """The function that users call."""
         names = self._positional
         reserved = RESERVED.union(given_names(len(names)))
         if not names or keywords_of(self._function) or self._static or not reserved.isdisjoint(names):
             return lambda *args, **kwargs: self.call(args, kwargs)
         name = getattr(self._function, "__qualname__", "function")
-        code = _code(entrance_text(self._function, names), f"<anyarray jit {name}>")
+        code = _code(wrapper_text(self._function, names), f"<anyarray jit {name}>")
         made: dict[str, Any] = {}
         exec(code, {"own_": self.own, "__builtins__": {"Exception": Exception, "RuntimeError": RuntimeError}}, made)
-        entrance: Any = made["called"]
-        entrance.__defaults__ = tuple(
+        wrapper: Any = made["called"]
+        wrapper.__defaults__ = tuple(
             p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
         )
-        return entrance  # type: ignore[no-any-return]  # made just now
+        return wrapper  # type: ignore[no-any-return]  # made just now
 
     @clear_about_leaks("jit")
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -341,7 +341,7 @@ class _Jit:
 
     @staticmethod
     def _is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether all arguments are Arrays: the entrance has a faster path."""
+        """Whether all arguments are Arrays: the wrapper has a faster path."""
         return not kwargs and set(map(type, args)) == {Array}
 
     def _known_for(self, structure: Structure, arrays: Sequence[Array]) -> _Compiled | None:
@@ -610,7 +610,7 @@ class _Jit:
 
 @functools.lru_cache(maxsize=256)
 def _code(source: str, filename: str) -> CodeType:
-    """The code object of an entrance, cached, as functions are redefined."""
+    """The code object of a wrapper, cached, as functions are redefined."""
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return compile(source, filename, "exec")
 

@@ -1,4 +1,4 @@
-/* What the package tells the compiled code, once, by `_call.compiled.configure`. */
+/* The objects that the package passes to the compiled code, once, by `_call.compiled.configure`. */
 
 #ifndef ANYARRAY_CONFIG_H
 #define ANYARRAY_CONFIG_H

@@ -4,10 +4,10 @@ The package works without it, and gives the same: `_base.extension` imports it w
 compiled of a subject, what is left to Python, and which rules of the Python code are repeated, stands at the
 top of each file:
 
-    config          what the package tells, once
+    config          what the package passes, once
     arrays          Arrays read and made
     choice          where a call runs
-    kept            decisions about calls alike
+    decisions       those about calls alike
     dtypes          dtypes that NumPy treats as the standard does
     scalars         Python scalars beside arrays
     memory          allocation

@@ -130,7 +130,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->result_class);
     Py_VISIT(call->limit);
     Py_VISIT(call->slow);
-    Py_VISIT(call->kept_calls);
+    Py_VISIT(call->decisions);
     Py_VISIT(call->numpy_function);
     Py_VISIT(call->ours);
     Py_VISIT(call->dict);
@@ -172,7 +172,7 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->name);
     Py_XDECREF(call->limit);
     Py_XDECREF(call->slow);
-    Py_XDECREF(call->kept_calls);
+    Py_XDECREF(call->decisions);
     Py_XDECREF(call->numpy_function);
     Py_XDECREF(call->ours);
     Py_XDECREF(call->result_class);
@@ -188,7 +188,7 @@ call_dealloc(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
-/* Appends a parameter, told as a tuple; 0 with an exception. */
+/* Appends a parameter, described by a tuple; 0 with an exception. */
 static int
 add_parameter(Call *call, PyObject *row)
 {
@@ -308,9 +308,9 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
                             "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
                             "multiplies", "variant", "body", "gives_views", "is_read_only",
-                            "is_elementwise", "reduction", "slow", "kept_calls", "axis_at", "numpy_function", "ours", NULL};
+                            "is_elementwise", "reduction", "slow", "decisions", "axis_at", "numpy_function", "ours", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
-    PyObject *body = Py_None, *slow = Py_None, *kept_calls = NULL, *numpy_function = Py_None, *ours = Py_None;
+    PyObject *body = Py_None, *slow = Py_None, *decisions = NULL, *numpy_function = Py_None, *ours = Py_None;
     const char *kind;
     int axis_at = -1;
     int positional = 0, variant = 0;
@@ -325,7 +325,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
                                      &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
                                      &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
                                      &body, &gives_views, &is_read_only, &is_elementwise, &reduction,
-                                     &slow, &PyDict_Type, &kept_calls, &axis_at, &numpy_function, &ours)) {
+                                     &slow, &PyDict_Type, &decisions, &axis_at, &numpy_function, &ours)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -372,7 +372,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->is_elementwise = is_elementwise;
     call->reduction = reduction;
     call->slow = slow == Py_None ? NULL : Py_NewRef(slow);
-    call->kept_calls = Py_XNewRef(kept_calls);
+    call->decisions = Py_XNewRef(decisions);
     call->axis_at = axis_at;
     call->numpy_function = numpy_function == Py_None ? NULL : Py_NewRef(numpy_function);
     call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* one that is not compiled is left to Python */

@@ -55,7 +55,7 @@ typedef struct known_loop {
     PyObject *name, *home;          /* of the function, and where it runs */
     PyObject *dtypes[MAX_OPERANDS]; /* of the operands; NULL for none */
     Loop loop;               /* of no operands if there is none */
-    unsigned char told[SIZE_CLASSES];
+    unsigned char reports[SIZE_CLASSES];
     struct known_loop *next;
 } KnownLoop;
 
@@ -96,7 +96,7 @@ typedef struct call {
     int keeps_order;       /* whether the result lies in memory as the operands do: NumPy's order "K" */
     int reduction;         /* the reduction that may be recorded, or 0 */
     PyObject *slow;        /* what decides where a call runs, of a tuple of its arguments, or NULL */
-    PyObject *kept_calls;  /* the dict of `_choice.machine.at_home`, or NULL */
+    PyObject *decisions;  /* the dict of `_choice.machine.at_home`, or NULL */
     int axis_at;           /* the parameter on which the time of a call depends, or -1 */
     KnownLoop *loops;      /* its loops that were found so far */
     PyObject *numpy_function, *ours; /* NumPy's function, NULL for a method; a Call that comes first, or NULL; see numpy_function.c */

@@ -14,7 +14,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "choice.h"
 #include "dtypes.h"
 #include "fast_paths.h"
-#include "kept.h"
+#include "decisions.h"
 #include "loops.h"
 #include "lazy.h"
 #include "recording.h"
@@ -252,7 +252,7 @@ find_home(Call *call, PyObject *const *values)
 /* The native array, or value, of an argument: a new reference. NULL without an exception if Python must look at
 it.
 
-A Python scalar that becomes an array is None here, told by `*is_scalar`, as the array beside it may follow. */
+A Python scalar that becomes an array is None here, and `*is_scalar` is 1, as the array beside it may follow. */
 static PyObject *
 unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int *is_ndarray)
 {
@@ -349,7 +349,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         has_ndarrays |= is_ndarray;
     }
     if (!is_sure) {
-        if (has_ndarrays || !is_kept_at_home(call, home, values, natives)) {
+        if (has_ndarrays || !is_decided_at_home(call, home, values, natives)) {
             is_undecided = !has_ndarrays;
             goto done;
         }
@@ -390,7 +390,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
                      : !by_size || is_settled(call, values, natives)
-                           || is_kept_at_home(call, home, values, natives)) {
+                           || is_decided_at_home(call, home, values, natives)) {
         int is_new = call->gives_new_memory || call->reduction || (call->is_elementwise && !call->is_read_only);
         for (int k = 0; k < call->array_count && !is_new; k++) { /* somebody may write to a view */
             if (is_array(values[call->arrays[k]])) {

@@ -3,7 +3,7 @@
 Compiled: to ask whether a shortcut holds for the arguments, and to call it; a call of Arrays alone that came to a
 library's own function before is brought there at once. Left to Python: the shortcuts
 themselves, which `backends._shortcut.shortcut` sets as an attribute of the native function, and what they
-raise: the native function is called then. Repeated here: the conditions that are told there (dtypes, axes,
+raise: the native function is called then. Repeated here: the conditions that stand there (dtypes, axes,
 finite elements, all else left out). */
 
 #include "shortcuts.h"
@@ -17,10 +17,10 @@ finite elements, all else left out). */
 static void
 cache_shortcut(Call *call, PyObject *function)
 {
-    PyObject *told = PyObject_GetAttr(function, constants.shortcut), *shortcut = NULL, *dtypes = NULL;
+    PyObject *facts = PyObject_GetAttr(function, constants.shortcut), *shortcut = NULL, *dtypes = NULL;
     int ndim = 0, needs_finite = 0;
-    if (told == NULL || !PyTuple_Check(told)
-        || !PyArg_ParseTuple(told, "OO!ip", &shortcut, &PyTuple_Type, &dtypes, &ndim, &needs_finite)
+    if (facts == NULL || !PyTuple_Check(facts)
+        || !PyArg_ParseTuple(facts, "OO!ip", &shortcut, &PyTuple_Type, &dtypes, &ndim, &needs_finite)
         || PyTuple_GET_SIZE(dtypes) > call->array_count) {
         PyErr_Clear(); /* most have none */
         shortcut = NULL;
@@ -38,7 +38,7 @@ cache_shortcut(Call *call, PyObject *function)
     call->shortcut_needs_finite = needs_finite;
     call->shortcut = Py_XNewRef(shortcut);
     call->shortcut_of = Py_NewRef(function);
-    Py_XDECREF(told);
+    Py_XDECREF(facts);
     Py_XDECREF(former);
     Py_XDECREF(former_shortcut);
 }
@@ -105,10 +105,10 @@ call_shortcut(Call *call, PyObject *function, PyObject *const *natives)
 static void
 cache_direct(Call *call, PyObject *function)
 {
-    PyObject *told = PyObject_GetAttr(function, constants.direct);
+    PyObject *facts = PyObject_GetAttr(function, constants.direct);
     Direct found = {NULL}, former = call->direct;
-    if (told == NULL || !PyTuple_Check(told)
-        || !PyArg_ParseTuple(told, "OO!O!OpO!", &found.function, &PyType_Type, &found.type, &PyFrozenSet_Type,
+    if (facts == NULL || !PyTuple_Check(facts)
+        || !PyArg_ParseTuple(facts, "OO!O!OpO!", &found.function, &PyType_Type, &found.type, &PyFrozenSet_Type,
                              &found.dtypes, &found.guard, &found.is_guarded, &PyFrozenSet_Type, &found.options)) {
         PyErr_Clear(); /* most have none */
         found = (Direct){NULL};
@@ -124,7 +124,7 @@ cache_direct(Call *call, PyObject *function)
     }
     found.of = Py_NewRef(function);
     call->direct = found;
-    Py_XDECREF(told);
+    Py_XDECREF(facts);
     clear_direct(&former);
 }
 
@@ -196,7 +196,7 @@ To ask takes 30 ns each time, so an Array says what was found in its slot `_plai
 native array: False if nothing is known yet, True if no derivative may be taken of it, then its dtype. `*is_open`, whether a
 transform is open, is -1 until that is asked. `*are_plain` becomes 0 if a derivative may be taken of this one. */
 static int
-is_as_told(const Direct *direct, PyObject *array, PyObject *native, PyObject *dtype, int *is_open, int *are_plain)
+fits_direct(const Direct *direct, PyObject *array, PyObject *native, PyObject *dtype, int *is_open, int *are_plain)
 {
     PyObject *known = get_slot(array, config.plain_offset); /* compared only, as what follows may run any code */
     if (known == dtype) {
@@ -242,7 +242,7 @@ call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
         Py_INCREF(natives[i]);
     }
     for (Py_ssize_t i = 0; fits && i < nargs; i++) { /* another dtype that fits is left to the usual way */
-        fits = is_as_told(direct, args[i], natives[i], dtype, &is_open, &are_plain);
+        fits = fits_direct(direct, args[i], natives[i], dtype, &is_open, &are_plain);
     }
     if (fits) {
         result = PyObject_Vectorcall(function, natives, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);

@@ -95,7 +95,7 @@ loop_of(Call *call, PyObject *name, PyObject *home, PyObject *const *dtypes, int
     }
     Loop *loop = &known->loop;
     loop->ours = name;
-    loop->told = known->told;
+    loop->reports = known->reports;
     if (is_numpy && found != Py_None) {
         loop->operand_count = fill_numpy_loop(call, loop, found, dtypes, count) ? count : 0;
     }

@@ -1,4 +1,4 @@
-"""The generated wrapper of a function under `jit`, the entrance."""
+"""The generated wrapper of a function under `jit`."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ RESERVED: Final = {
     "result_",
     "error_",
 }
-"""Names used in the entrance: no parameter may have one of them, or of `given_names`."""
+"""Names used in the wrapper: no parameter may have one of them, or of `given_names`."""
 
 
 class Own:
-    """The state of an entrance: its only global.
+    """The state of a wrapper: its only global.
 
-    An entrance pickled by value, as by cloudpickle, pickles this object: it is made anew,
+    A wrapper pickled by value, as by cloudpickle, pickles this object: it is made anew,
     without anything that was compiled.
     """
 
@@ -72,8 +72,8 @@ def given_names(count: int) -> list[str]:
     return [f"given{i}_" for i in range(count)]
 
 
-def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
-    """The source text of the entrance: the fast path for Arrays on one home.
+def wrapper_text(function: Callable[..., Any], names: Sequence[str]) -> str:
+    """The source text of the wrapper: the fast path for Arrays on one home.
 
     It is as in `_call.body`; everything else takes the slow path. Between two computations each lookup takes
     several times as long as in a loop, so there are few checks: an argument without `_home` is no Array. A RuntimeError
