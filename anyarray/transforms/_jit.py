@@ -44,10 +44,10 @@ from anyarray.transforms._wrapper import (
     RESERVED,
     USUAL,
     Own,
-    wrapper_text,
     given_names,
     keywords_of,
     set_choice,
+    wrapper_text,
 )
 
 

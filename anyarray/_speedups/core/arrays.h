@@ -31,7 +31,7 @@ native_of(PyObject *array)
 static inline int
 is_numpy_scalar_operand(const Call *call, PyObject *value)
 {
-    return call->array_count == 2 && call->gives_new_memory && PyArray_IsScalar(value, Generic)
+    return call->array_count == 2 && (call->flags & GIVES_NEW_MEMORY) && PyArray_IsScalar(value, Generic)
            && PySet_Contains(config.operand_types, (PyObject *)Py_TYPE(value)) == 1;
 }
 

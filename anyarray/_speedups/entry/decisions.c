@@ -31,7 +31,7 @@ key_of(Call *call, PyObject *home, PyObject *const *values, PyObject *const *nat
     if (key == NULL) {
         return NULL;
     }
-    PyTuple_SET_ITEM(key, 0, Py_NewRef(call->axis_at < 0 ? Py_None : values[call->axis_at]));
+    PyTuple_SET_ITEM(key, 0, Py_NewRef(call->choice.axis_at < 0 ? Py_None : values[call->choice.axis_at]));
     Py_ssize_t to = 1;
     for (int i = 0; i < call->parameter_count; i++) {
         int at = call->native_order[i];
@@ -58,12 +58,12 @@ key_of(Call *call, PyObject *home, PyObject *const *values, PyObject *const *nat
 int
 is_decided_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {
-    if (call->decisions == NULL || !PyDict_GET_SIZE(call->decisions)
-        || (home == config.numpy_home && call->is_elementwise && recorded_below(call->limit))) { /* Python records it */
+    if (call->choice.decisions == NULL || !PyDict_GET_SIZE(call->choice.decisions)
+        || (home == config.numpy_home && (call->flags & IS_ELEMENTWISE) && recorded_below(call->choice.limit))) { /* Python records it */
         return 0;
     }
     PyObject *key = key_of(call, home, values, natives);
-    PyObject *found = key == NULL ? NULL : PyDict_GetItemWithError(call->decisions, key);
+    PyObject *found = key == NULL ? NULL : PyDict_GetItemWithError(call->choice.decisions, key);
     Py_XDECREF(key);
     if (found == NULL) {
         fall_back();

@@ -25,19 +25,19 @@ cache_shortcut(Call *call, PyObject *function)
         PyErr_Clear(); /* most have none */
         shortcut = NULL;
     }
-    memset(call->shortcut_dtypes, 0, sizeof call->shortcut_dtypes); /* of the arrays that must be left out */
+    memset(call->shortcut.dtypes, 0, sizeof call->shortcut.dtypes); /* of the arrays that must be left out */
     for (int k = 0; shortcut != NULL && k < PyTuple_GET_SIZE(dtypes); k++) {
-        call->shortcut_dtypes[k] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(dtypes, k));
+        call->shortcut.dtypes[k] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(dtypes, k));
         if (PyErr_Occurred()) {
             PyErr_Clear();
             shortcut = NULL;
         }
     }
-    PyObject *former = call->shortcut_of, *former_shortcut = call->shortcut;
-    call->shortcut_ndim = ndim;
-    call->shortcut_needs_finite = needs_finite;
-    call->shortcut = Py_XNewRef(shortcut);
-    call->shortcut_of = Py_NewRef(function);
+    PyObject *former = call->shortcut.of, *former_shortcut = call->shortcut.function;
+    call->shortcut.ndim = ndim;
+    call->shortcut.needs_finite = needs_finite;
+    call->shortcut.function = Py_XNewRef(shortcut);
+    call->shortcut.of = Py_NewRef(function);
     Py_XDECREF(facts);
     Py_XDECREF(former);
     Py_XDECREF(former_shortcut);
@@ -63,10 +63,10 @@ is_finite(PyArrayObject *array)
 PyObject *
 call_shortcut(Call *call, PyObject *function, PyObject *const *natives)
 {
-    if (function != call->shortcut_of) {
+    if (function != call->shortcut.of) {
         cache_shortcut(call, function);
     }
-    if (call->shortcut == NULL) {
+    if (call->shortcut.function == NULL) {
         return NULL;
     }
     PyObject *stack[MAX_PARAMETERS + 1], **args = stack + 1;
@@ -84,18 +84,18 @@ call_shortcut(Call *call, PyObject *function, PyObject *const *natives)
         }
         PyArrayObject *array = PyArray_CheckExact(native) ? (PyArrayObject *)native : NULL;
         int typenum = array == NULL ? scalar_typenum(Py_TYPE(native)) : PyArray_TYPE(array);
-        if (is_left_out || typenum < 0 || typenum >= 64 || !(call->shortcut_dtypes[nargs] >> typenum & 1)
+        if (is_left_out || typenum < 0 || typenum >= 64 || !(call->shortcut.dtypes[nargs] >> typenum & 1)
             || (array != NULL && PyArray_SIZE(array) >= config.few)) {
             return NULL;
         }
         int ndim = array == NULL ? 0 : PyArray_NDIM(array);
         if (nargs == 0
-            && (ndim < call->shortcut_ndim || (call->shortcut_needs_finite && (array == NULL || !is_finite(array))))) {
+            && (ndim < call->shortcut.ndim || (call->shortcut.needs_finite && (array == NULL || !is_finite(array))))) {
             return NULL;
         }
         args[nargs++] = native;
     }
-    PyObject *shortcut = Py_NewRef(call->shortcut); /* a call from another thread may replace it */
+    PyObject *shortcut = Py_NewRef(call->shortcut.function); /* a call from another thread may replace it */
     PyObject *result = call_or_loop(shortcut, args, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(shortcut);
     return result == NULL ? fall_back() : result;
@@ -181,7 +181,7 @@ library's function. */
 static void
 note_arrays(Call *call, PyObject *home, size_t count)
 {
-    int is_noted = count <= MOST_ARRAYS && !call->gives_views && !call->is_read_only && call->result_class == NULL;
+    int is_noted = count <= MOST_ARRAYS && !(call->flags & GIVES_VIEWS) && !(call->flags & IS_READ_ONLY) && call->result_class == NULL;
     for (size_t i = 0; i < count && is_noted; i++) {
         int role = call->parameters[i].role;
         is_noted = (role == ARRAY || role == WEAK) && call->native_order[i] == (int)i;

@@ -199,7 +199,7 @@ read_operands(Call *call, PyObject *home, PyObject *const *values, Operand *oper
         int beside = call->parameters[i].beside, is_read = operands[place[i]].value != NULL;
         if (!is_read && is_array(values[beside])) {
             PyObject *dtype = operands[place[beside]].dtype;
-            if (call->is_power && place[i] == 1 && PyDict_Contains(config.powers, values[i]) == 1
+            if ((call->flags & IS_POWER) && place[i] == 1 && PyDict_Contains(config.powers, values[i]) == 1
                 && (*name = name_of_power(home, values[i], dtype)) != NULL) {
                 return 1;
             }

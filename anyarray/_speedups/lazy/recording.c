@@ -260,7 +260,7 @@ recording_home(Call *call, PyObject *const *values, int count, npy_intp *below)
                        : NULL;
         }
         if (is_worth_recording(values[i])) {
-            *below = recorded_below(call->limit);
+            *below = recorded_below(call->choice.limit);
             return *below ? home : NULL;
         }
     }
@@ -272,7 +272,7 @@ recorded_of(Call *call, PyObject *const *values)
 {
     int count = call->parameter_count;
     npy_intp below;
-    if (!call->is_elementwise || call->result_class != NULL || count > MAX_OPERANDS || call->array_count != count) {
+    if (!(call->flags & IS_ELEMENTWISE) || call->result_class != NULL || count > MAX_OPERANDS || call->array_count != count) {
         return NULL;
     }
     PyObject *home = recording_home(call, values, count, &below), *result = NULL, *name = NULL;
@@ -284,7 +284,7 @@ recorded_of(Call *call, PyObject *const *values)
         if (name != NULL) {
             result = record_power(call, home, operands, name, below);
         }
-        else if (!call->is_power || operands[1].array == NULL || has_shape_of_operand(&operands[0], &operands[1])) {
+        else if (!(call->flags & IS_POWER) || operands[1].array == NULL || has_shape_of_operand(&operands[0], &operands[1])) {
             result = record_named(call, home, call->name, operands, count, below); /* a broadcast exponent may be 0.5: `standard_pow` */
         }
     }

@@ -85,7 +85,7 @@ record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
         }
     }
     Py_INCREF(operand);
-    npy_intp below = recorded_below(call->limit);
+    npy_intp below = recorded_below(call->choice.limit);
     PyObject *result = reduction_of(call, operand, axis, keeps, below);
     Py_DECREF(operand);
     return result == NULL ? run_at_once() : wrap(result, config.numpy_home);
