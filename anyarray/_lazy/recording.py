@@ -45,7 +45,7 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def result_dtype(name: str, home: Home, operands: tuple[Any, ...], /) -> Any:
-    """The native dtype of what a function returns for operands of these native dtypes.
+    """The native dtype of a result, by those of the operands.
 
     The last of `astype` is NumPy's dtype of the result. None if its calls are not recorded on the home.
     """
@@ -68,10 +68,11 @@ def result_dtype(name: str, home: Home, operands: tuple[Any, ...], /) -> Any:
 
 
 def readable(home: Home, is_small: bool, /, *arrays: Any) -> tuple[Native, ...] | bool:
-    """Guard what a recorded call reads on a home: the native arrays that have the memory.
+    """Guard what a recorded call on a home reads.
 
-    True for a library without views. False if the call is to run at once, as somebody outside may write to the memory,
-    or a trace or a derivative has to see the call, or as its result `is_small`.
+    Returns the native arrays that have the memory, True for a library without views. False if the call is to run at
+    once, as somebody outside may write to the memory, as a trace or a derivative has to see the call, or as its result
+    `is_small`.
     """
     if is_small and _lengths.get() is None:
         return False
