@@ -21,7 +21,7 @@ import numpy as np
 from anyarray._base import dtypes, extension, processor, sizes
 from anyarray._memory import alignment
 from anyarray.backends import _lapack, _masked, _ordering, _parts, _rows, _totals
-from anyarray.backends._shared.axes import grid_axes, near_diagonal, only_axis, require_vectors
+from anyarray.backends._shared.axes import grid_axes, matrices, near_diagonal, only_axis, require_vectors
 from anyarray.backends._shared.keys import require_within
 from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
@@ -249,13 +249,6 @@ def diagonal(x: Native, /, *, offset: int = 0) -> Native:
 @shortcut(np.linalg.trace, "biufc", axes=2)
 def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
     return np.linalg.trace(x, offset=near_diagonal(x.shape, offset), dtype=dtype)
-
-
-def matrices(x: Native) -> Native:
-    """`x`, which must be at least 2-d: NumPy and CuPy accept 1-d, too."""
-    if x.ndim < 2:
-        raise ValueError("x must be a matrix or a stack of them")
-    return x
 
 
 def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
