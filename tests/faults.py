@@ -76,8 +76,8 @@ _speedups/numerics/random.c | numpy,jax | random/keys random/generator random/di
     x1 += b + n;
     x1 += b;
 _speedups/lazy/recording.c | numpy | chains many_elements
-    record_named(call, constants.multiply, operands, 2, below);
-    record_named(call, constants.square, operands, 1, below);
+    record_named(call, home, constants.multiply, operands, 2, below);
+    record_named(call, home, constants.square, operands, 1, below);
 _speedups/numerics/sums.c | numpy | chains many_elements
     return size <= PART ? 1 : count_parts
     return size < PART ? 1 : count_parts

@@ -279,7 +279,7 @@ def test_sources_that_hide_an_installed_package_with_compiled_calls_are_told_onc
     installed.mkdir()
     (installed / f"_speedups{EXTENSION_SUFFIXES[0]}").touch()
     monkeypatch.setattr(extension, "speedups", None)
-    monkeypatch.setattr(machine.state, "is_shadowing_told", False)
+    monkeypatch.setattr(machine.state, "is_shadowing_logged", False)
     monkeypatch.setenv(extension.VARIABLE, "on")
     assert extension.shadowing() == ""
     monkeypatch.syspath_prepend(str(tmp_path))

@@ -753,7 +753,7 @@ def test_an_error_of_the_maker_of_a_body_goes_through_and_it_is_asked_again() ->
     def declared(x: Any, /) -> None: ...
 
     row = ("", (), (), speedups.ARRAY, 0, 0)
-    call = speedups.Call(declared, "exp", machine.limit_of("exp"), "function", None, (row,), (0,), (), 1, body=body)
+    call = speedups.Call(declared, "exp", machine.limit_of("exp"), "function", ((row,), (0,), (), 1), body=body)
     with pytest.raises(MemoryError):
         call(1.0)
     assert [call(1.0), call(1.0), len(asked)] == ["made", "made", 2]
@@ -803,15 +803,18 @@ def test_a_call_is_not_made_of_nonsense() -> None:
         ((row,), (0,), ("x",), 0),
         ((("x", (), (), speedups.ARRAY, 0, 99),), (0,), (), 1),
         ((("x", (), (), speedups.PLAIN, 0, 0),), (0,), (), 1),
-        ((row,), (0,), (), 1, True),
-        ((row, row), (0, 1), (), 2, True),
+        ((row, row), (0, 1), (), 2),
         (((1, 2),), (0,), (), 1),
         ((row,), ("0",), (), 1),
     ]
     for arguments in bad:
         with pytest.raises((TypeError, ValueError)):
-            speedups.Call(body, "exp", limit, "function", None, *arguments)
-    for arguments in ((len, "exp", limit, "copy"), (body, "exp", 1, "copy"), (body, "exp", limit, "copy", int)):
+            speedups.Call(body, "exp", limit, "function", arguments, flags=speedups.HAS_OPERATOR)
+    for arguments in (
+        (len, "exp", limit, "copy"),
+        (body, "exp", 1, "copy"),
+        (body, "exp", limit, "copy", ((), (), (), 0), int),
+    ):
         with pytest.raises(TypeError):
             speedups.Call(*arguments)
     for kind in ("function", "join", "inplace", "no such"):

@@ -41,7 +41,7 @@ def test_functions_have_the_values_and_dtypes_of_numpy(function: Any) -> None:
 def test_repr_computes_nothing_and_several_are_computed_together() -> None:
     x = split() * 1
     text = "Array(shape=(12, 4), dtype=float64, device=cubed, chunks=((5, 5, 2), (4,)))"
-    assert repr(x) == text and "anyarray_kept" not in vars(xp.to_native(x))
+    assert repr(x) == text and "anyarray_computed" not in vars(xp.to_native(x))
     mean, total = xp.compute(xp.mean(x), xp.sum(x))
     np.testing.assert_allclose([float(mean), float(total)], [VALUES.mean(), VALUES.sum()])
     assert str(mean.device) == "numpy"

@@ -40,9 +40,8 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def few(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def few() -> Iterator[None]:
     """Calls of two elements are recorded, too."""
-    monkeypatch.setattr(recording, "fewest", 2)
     before = speedups.record_from(2)
     yield
     speedups.record_from(before)
@@ -101,6 +100,7 @@ EXPRESSIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
     "shared": lambda m, x, y: (x + y) * (x + y) - (x + y),
     "functions": lambda m, x, y: m.sin(x) * m.tanh(y) + m.sqrt(m.abs(x)) - m.log(y) + m.hypot(x, m.sign(y)),
     "integers": lambda m, x, y: (x * 10).astype("int64") // 3 % 5 + 7,
+    "numbers of another kind": lambda m, x, y: (x * 10).astype("int64") * 1.5 + (y > 2) * 2,
 }  # fmt: skip
 
 
@@ -125,6 +125,14 @@ def test_an_intermediate_that_has_a_name_is_computed_with_the_chain(at_once: Non
     close(y, np.exp(VALUES) * 2)
     assert not is_pending(e)
     close(e, np.exp(VALUES))
+
+
+def test_a_recorded_call_leaves_others_that_read_the_same_array_recorded(backend: xp.Backend) -> None:
+    x = of_values()
+    float(x[0])
+    y, z = x * 2, x * 3
+    assert is_pending(y) == is_pending(z) == can_wait(backend)
+    close(y + z, VALUES * 5)
 
 
 def test_what_nobody_needs_is_never_computed(backend: xp.Backend) -> None:

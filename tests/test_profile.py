@@ -424,8 +424,8 @@ def test_a_law_is_found_again_from_its_own_times() -> None:
 
 
 def test_a_law_bends_where_memory_is_new() -> None:
-    size = 4.0 * alignment.LARGEST_KEPT
-    true = Law(2e-6, 2e3, 1.0, 0.5, size / 8, 1.0, alignment.LARGEST_KEPT / 8, 3.0)
+    size = 4.0 * alignment.LARGEST_REUSED
+    true = Law(2e-6, 2e3, 1.0, 0.5, size / 8, 1.0, alignment.LARGEST_REUSED / 8, 3.0)
     points = [
         fitting.Point(nbytes / width, true(nbytes / width, is_narrow=width == 4), width == 4, nbytes=nbytes)
         for width, nbytes in ((8, 512.0), (8, 2.0**20), (8, 2.0**24), (8, size), (4, 2.0**20))
@@ -482,7 +482,7 @@ def test_only_arrays_larger_than_what_is_kept_are_measured_in_new_memory(
     monkeypatch.setattr(alignment, "trim_malloc", lambda: happened.append("gives back"))
     monkeypatch.setattr(measuring, "timed", lambda run, loops: happened.append("timed") or 0.001)
     monkeypatch.setattr(calibration, "_is_too_long", lambda *_: False)  # as if smaller sizes had been measured
-    larger = next(size for size in cells.LONG if 4 * size > alignment.LARGEST_KEPT)
+    larger = next(size for size in cells.LONG if 4 * size > alignment.LARGEST_REUSED)
     calibration._visit(cells.Cell("sum", 4, larger))
     assert happened == ["gives back", "timed"] * (len(happened) // 2) != []
     happened.clear()

@@ -17,7 +17,6 @@ from test_views import Names, Program, Statement, snapshot
 
 import anyarray as xp
 from anyarray._base.extension import speedups
-from anyarray._lazy import recording
 
 Calls = dict[str, Callable[..., Any]]
 
@@ -190,9 +189,8 @@ class Shared(Program):
 
 
 @pytest.fixture
-def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def recorded() -> Iterator[None]:
     """Calls of two elements are recorded."""
-    monkeypatch.setattr(recording, "fewest", 2)
     before = speedups.record_from(2) if speedups is not None else 0
     yield
     if speedups is not None:

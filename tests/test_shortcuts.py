@@ -14,11 +14,13 @@ import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray.backends import _lapack
+from anyarray.backends import _fourier, _lapack
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shortcut import _CODES, FEW, shortcut
 
-FUNCTIONS: Final = {name: one for name, one in vars(on_numpy).items() if hasattr(one, "shortcut")}
+FUNCTIONS: Final = {
+    name: one for module in (on_numpy, _fourier) for name, one in vars(module).items() if hasattr(one, "shortcut")
+}
 SHAPES: Final = ((), (0,), (1,), (5,), (70,), (900,), (3, 3), (2, 3), (3, 0), (2, 3, 3))
 ODD: Final = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, 1.5, -2.0, 300.0]
 

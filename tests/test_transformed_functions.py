@@ -296,7 +296,7 @@ def test_a_function_called_often_on_numpy_goes_where_a_block_says(framework: str
     assert called_often(function, x).device.library == "numpy"
 
 
-def test_a_function_that_is_defined_again_has_the_code_of_its_entrance(backend: xp.Backend) -> None:
+def test_a_function_that_is_defined_again_has_the_code_of_its_wrapper(backend: xp.Backend) -> None:
     def made(factor: float) -> Any:
         return xp.jit(lambda x, shift=factor: x * factor + shift)
 

@@ -31,7 +31,7 @@ from anyarray._call.placement import home_of_arrays, lent, native_on
 from anyarray._call.slow_path import stays_in_numpy
 from anyarray._call.wrapping import OPERANDS, SCALARS, cast, copied, expose, register_array_class, wrap, wrap_all
 from anyarray._choice import choice
-from anyarray._lazy.compiled import TOLD
+from anyarray._lazy.compiled import FUNCTIONS as LAZY_FUNCTIONS
 from anyarray._memory import alignment, ownership, second_copies, transfer, views
 from anyarray._memory.second_copies import LENDABLE
 from anyarray._memory.transfer import REFUSALS, UNWATCHED, watch
@@ -1022,7 +1022,7 @@ _new: Final = register_array_class(Array)
 _current: Final = choice.current
 _slot: Any = vars(Array)["_value"]
 Array._native = _slot if speedups is None else speedups.NativeSlot(_slot)
-compiled.configure(Array, protocols.UFUNCS, OPERANDS, TOLD)
+compiled.configure(Array, protocols.UFUNCS, OPERANDS, LAZY_FUNCTIONS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),

@@ -180,7 +180,7 @@ class Calibration:
             [self._seconds(Cell(cell.kind, cell.width, sizes[i]), backend.name) for backend in self.backends]
             for i in (at - 1, 0)
         )
-        if before[0] is None or before[0] < DECISIVE or cell.size <= alignment.LARGEST_KEPT // 4 < sizes[-1]:
+        if before[0] is None or before[0] < DECISIVE or cell.size <= alignment.LARGEST_REUSED // 4 < sizes[-1]:
             return before[0] is not None
         return any(b is not None and s is not None and b < SEVERAL * s for b, s in zip(before, small, strict=True))
 

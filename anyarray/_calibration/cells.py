@@ -253,9 +253,9 @@ class Cell:
         return Chained(self.function, 4 if self.other or self.kind == "transcendental" else 7)  # with three sums
 
     @property
-    def is_beyond_kept(self) -> bool:
+    def is_beyond_reused(self) -> bool:
         """Whether its arrays are larger than the blocks that malloc keeps."""
-        return 4 * self.size > alignment.LARGEST_KEPT
+        return 4 * self.size > alignment.LARGEST_REUSED
 
     @property
     def _declaration(self) -> Declaration:

@@ -55,8 +55,8 @@ def fitted(
     work, seconds = np.array([[max(p.work, 1.0), max(p.seconds, 1e-9)] for p in points]).T
     is_narrow = np.array([float(p.is_narrow and is_by_width) for p in points])
     spread = np.log(np.array([max(p.spread, LEAST_SPREAD) for p in points]))
-    is_new = np.array([float(p.nbytes >= alignment.LARGEST_KEPT) for p in points])
-    bends = [alignment.LARGEST_KEPT * p.work / p.nbytes / (1 + p.is_narrow) for p in points if p.nbytes]
+    is_new = np.array([float(p.nbytes >= alignment.LARGEST_REUSED) for p in points])
+    bends = [alignment.LARGEST_REUSED * p.work / p.nbytes / (1 + p.is_narrow) for p in points if p.nbytes]
     x, y = np.log(work / work.max()), np.log(seconds)
     usual = np.array([y.min(), y.max(), growth, NARROW[0] if narrow is None else math.log(narrow), BEYOND[0]])
     deviation = np.array([1.0, 3.0, GROWTHS, NARROW[1], BEYOND[1]])

@@ -113,7 +113,7 @@ def visit(cell: Sequence[Any], name: str) -> tuple[float, float, float] | None:
         inputs = measured.inputs()
         run = waiting(chained or measured.function, inputs, registry.backend_of_name(name))
         with resting(), np.errstate(all="ignore"):  # a determinant may overflow
-            first, usual = _times(run, in_new_memory=measured.is_beyond_kept)
+            first, usual = _times(run, in_new_memory=measured.is_beyond_reused)
     except Exception:  # noqa: BLE001 - whatever a library raises, it cannot do this: so it is no candidate
         return None
     return measured.work(inputs), usual / (chained.calls if chained else 1), max(0.0, first - usual)

@@ -88,22 +88,33 @@ def compiled_call(
         "join" if is_joining else "inplace" if is_inplace else "function",
         body=body,
         result_class=None if declaration.result == "Array" else declaration.result_class,
-        parameters=_rows(written, function),
-        order=tuple([written.index(p) for p in declaration.parameters]),
-        keywords=tuple([p.name for p in declaration.parameters if p.is_keyword]),
-        positional=_positional(written, function),
-        has_operator=_body.operation(declaration) is not None,
-        is_power=declaration.is_power,
-        takes_ndarrays=declaration.takes_ndarrays,
-        gives_new_memory=declaration.gives_new_memory,
-        multiplies=declaration.multiplies,
-        gives_views=declaration.gives_views,
-        is_read_only=declaration.name in views.READ_ONLY_VIEWS,
-        is_elementwise=declaration.batch == "elementwise",
+        signature=(
+            _rows(written, function),
+            tuple([written.index(p) for p in declaration.parameters]),
+            tuple([p.name for p in declaration.parameters if p.is_keyword]),
+            _positional(written, function),
+        ),
+        flags=_flags(declaration),
         reduction=getattr(speedups, _REDUCTIONS.get(declaration.name, ""), 0),
-        slow=slow,
-        kept_calls=machine.at_home(declaration.name),
-        axis_at=-1 if declaration.axis_at is None else written.index(declaration.parameters[declaration.axis_at]),
+        choice=(
+            slow,
+            machine.at_home(declaration.name),
+            -1 if declaration.axis_at is None else written.index(declaration.parameters[declaration.axis_at]),
+        ),
+    )
+
+
+def _flags(declaration: Declaration) -> Any:
+    """What a function is, as `_speedups/entry/call.h` numbers it."""
+    return (
+        speedups.IS_POWER * declaration.is_power
+        | speedups.HAS_OPERATOR * (_body.operation(declaration) is not None)
+        | speedups.TAKES_NDARRAYS * declaration.takes_ndarrays
+        | speedups.GIVES_NEW_MEMORY * declaration.gives_new_memory
+        | speedups.MULTIPLIES * declaration.multiplies
+        | speedups.GIVES_VIEWS * declaration.gives_views
+        | speedups.IS_READ_ONLY * (declaration.name in views.READ_ONLY_VIEWS)
+        | speedups.IS_ELEMENTWISE * (declaration.batch == "elementwise")
     )
 
 

@@ -9,8 +9,6 @@ import functools
 import operator
 import sys
 from collections.abc import Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, Final
 
 import numpy as np
@@ -41,7 +39,7 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
             taken[at] = _array_of_sequence(declaration.name, value)
             continue
         is_derived = isinstance(value, np.ndarray) and decides(value)
-        if isinstance(value, (Decimal, Fraction)) or (
+        if _is_exact(kind) or (
             is_derived and kind.__array_ufunc__ is np.ndarray.__array_ufunc__
         ):  # NumPy makes objects of the former; the latter are matrices, masked arrays and the like
             return _PYTHONS[declaration.name](*[np.asarray(one) if type(one) is ours else one for one in values])
@@ -91,6 +89,15 @@ def _class_decides(kind: Any) -> bool:
     if kind is body_globals["Array"] or issubclass(kind, np.generic):
         return False
     return hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__")
+
+
+@functools.lru_cache(maxsize=256)
+def _is_exact(kind: Any) -> bool:
+    """Whether a class is Decimal or Fraction, or derived from one.
+
+    Their modules, which take long to import, are not imported.
+    """
+    return any(one.__module__ in ("decimal", "_pydecimal", "fractions") for one in kind.__mro__)
 
 
 @functools.lru_cache(maxsize=256)

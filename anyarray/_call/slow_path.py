@@ -54,10 +54,10 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
                 if not isinstance(value, np.generic):  # of whose memory nobody knows
                     borrowed.append(one._native)
     if not (borrowed or is_converted):
-        kept = _kept_decision(declaration, taken)
-        if kept is None:
+        cached = _cached_decision(declaration, taken)
+        if cached is None:
             return _call_on_chosen_home(declaration, taken)
-        backend, misses = kept
+        backend, misses = cached
         try:
             result = _choice.call_on(backend, declaration.call, taken)
         except Exception as error:
@@ -73,7 +73,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     return result
 
 
-def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, bool] | None:
+def _cached_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, bool] | None:
     """Where a call runs that was decided about before.
 
     The second value says whether it misses anything. None if the automatic choice must decide about the call.
@@ -89,7 +89,7 @@ def _kept_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Bac
             return None
         seconds = cost.usual(declaration.name, automatic.shapes_of(arrays))
         return (numpy.backend, False) if machine.is_early(seconds) else None
-    return automatic.kept_decision(declaration.name, arrays, axis) if is_converted else None
+    return automatic.cached_decision(declaration.name, arrays, axis) if is_converted else None
 
 
 def stays_in_numpy(function: str, array: Array, other: Any) -> bool:
@@ -100,8 +100,8 @@ def stays_in_numpy(function: str, array: Array, other: Any) -> bool:
     """
     if array.size < machine.limit_of(function).even:
         return True
-    kept = _kept_decision(declarations[function], [array, other])
-    return kept is not None and kept[0] is array._home.backend
+    cached = _cached_decision(declarations[function], [array, other])
+    return cached is not None and cached[0] is array._home.backend
 
 
 def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:

@@ -75,8 +75,8 @@ def _load_model() -> cost.Model | None:
     from anyarray._choice import profile
 
     hidden = extension.shadowing()
-    if hidden and not state.is_shadowing_told:
-        state.is_shadowing_told = True
+    if hidden and not state.is_shadowing_logged:
+        state.is_shadowing_logged = True
         callers.log(hidden)
     try:
         at = profile.find()
@@ -298,7 +298,7 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
     """What calls alike have in common, beside the function.
 
     The axis, and of each Array the home, the backend of its second copy, the shape and the dtype. `key_of` in
-    `_speedups/entry/kept.c` makes the same.
+    `_speedups/entry/decisions.c` makes the same.
     """
     key: list[Any] = [axis]
     for one in arrays:
@@ -307,7 +307,7 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
     return tuple(key)
 
 
-def kept_decision(function: str, arrays: Sequence[Any], axis: cost.Axis) -> tuple[Backend, bool] | None:
+def cached_decision(function: str, arrays: Sequence[Any], axis: cost.Axis) -> tuple[Backend, bool] | None:
     """Where a call with these Arrays was decided to run.
 
     The second value says whether it would take less time elsewhere, which the account gets. None if a decision must be

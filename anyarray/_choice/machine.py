@@ -41,7 +41,7 @@ class _State:
         self.model: cost.Model | None = None
         self.is_hint_done = True
         """Whether the hint about a missing profile is not needed, or was logged."""
-        self.is_shadowing_told = False
+        self.is_shadowing_logged = False
         """Whether it was logged that this package hides an installed one with compiled calls."""
         self.is_loading = False
         self.patience = PATIENCE
@@ -289,7 +289,7 @@ def account(function: str, key: Any) -> Account:
 def at_home(function: str) -> dict[Any, Home]:
     """Where calls of a function run that need nothing else, by their key.
 
-    One dict per function, which is cleared in place: `_speedups/entry/kept.c` reads it.
+    One dict per function, which is cleared in place: `_speedups/entry/decisions.c` reads it.
     """
     return _at_home.setdefault(function, {})
 

@@ -2,7 +2,7 @@
 
 Imports from `_call` and all that is below it. `_array` tells the calls of `_call` what is here.
 
-    recording    which calls are recorded on other backends than NumPy; `_speedups/lazy/recording.c` says it for NumPy
+    recording    what calls give on other backends than NumPy, for `_speedups/lazy/recording.c`, and what computes them
     loops        what the compiled code asks about NumPy's loops, and what it says of their errors and times
     compiler     runs recorded calls on a library that compiles functions, or makes kernels
     moves        recorded calls of NumPy's that another backend runs

@@ -1,4 +1,4 @@
-"""What the compiled code is told of recorded calls, once."""
+"""The functions for recorded calls that the compiled code calls."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from anyarray._lazy import loops, moves, recording
 
-TOLD: Final[dict[str, Any]] = {
+FUNCTIONS: Final[dict[str, Any]] = {
     "loop_of": loops.loop_of, "warned_errors": loops.warned_errors, "warn": loops.warn, "ran": loops.ran,
-    "error_variable": loops.ERROR_VARIABLE, "move": moves.move, "record": recording.record,
-    "record_inplace": recording.record_inplace, "compute": recording.compute, "base_of": recording.base_of,
+    "error_variable": loops.ERROR_VARIABLE, "move": moves.move, "readable": recording.readable,
+    "result_dtype": recording.result_dtype, "compute": recording.compute, "base_of": recording.base_of,
 }  # fmt: skip

@@ -94,8 +94,8 @@ def copied(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return copy
 
 
-LARGEST_KEPT: Final = 32 << 20
-"""Bytes of the largest block that glibc's allocator keeps when it is freed (DEFAULT_MMAP_THRESHOLD_MAX).
+LARGEST_REUSED: Final = 32 << 20
+"""Bytes of the largest block that glibc's allocator reuses when it is freed (DEFAULT_MMAP_THRESHOLD_MAX).
 
 Larger blocks are mapped anew from the system, unless a free block of the heap holds them.
 """

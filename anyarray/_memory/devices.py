@@ -109,14 +109,14 @@ def out_of_memory(function: str, error: Exception) -> errors.OutOfMemoryError:
     library = registry.library_of_error(error)
     text = str(error).partition("\n")[0].rstrip(". ")
     text = re.sub(r" for an array with shape \(\d+,\) and data type uint8$", "", text)  # ours, for alignment
-    told = f"{function}: {library} is out of memory{f': {text}' if text else ''}. "
+    message = f"{function}: {library} is out of memory{f': {text}' if text else ''}. "
     rows = [row for row in memory() if library in row.held]
     for row in rows:
         known = "" if row.total is None or row.free is None else f"{size(row.free)} of {size(row.total)} are free, "
         holders = sorted(row.held.items(), key=lambda one: -one[1])
-        told += f"On {row.device} {known}{', '.join(f'{name} holds {size(n)}' for name, n in holders)}. "
+        message += f"On {row.device} {known}{', '.join(f'{name} holds {size(n)}' for name, n in holders)}. "
     return errors.OutOfMemoryError(
-        told + "Delete what is no longer needed, work on smaller parts, or choose another backend"
+        message + "Delete what is no longer needed, work on smaller parts, or choose another backend"
     )
 
 

@@ -16,7 +16,7 @@ from anyarray._memory import alignment
 
 VARIABLE: Final = "ANYARRAY_MALLOC"
 """The environment variable that leaves malloc as it is."""
-_LEARNED_FROM: Final = alignment.LARGEST_KEPT - 8192
+_LEARNED_FROM: Final = alignment.LARGEST_REUSED - 8192
 """Bytes of the largest array that raises glibc's dynamic thresholds: NumPy and malloc add some to each."""
 
 

@@ -356,11 +356,11 @@ def _place_of(array: Any) -> Any:
         return None
     itemsize = home.dtype(native).itemsize
     strides = tuple([stride // layout.dtype.itemsize * itemsize for stride in layout.strides])
-    told = {"data": (address, True), "shape": tuple(layout.shape), "strides": strides, "version": 3}
-    return np.asarray(_Told(told | {"typestr": f"|V{itemsize}"}))
+    interface = {"data": (address, True), "shape": tuple(layout.shape), "strides": strides, "version": 3}
+    return np.asarray(_ArrayInterface(interface | {"typestr": f"|V{itemsize}"}))
 
 
-class _Told:
+class _ArrayInterface:
     def __init__(self, interface: dict[str, Any]) -> None:
         self.__array_interface__ = interface
 

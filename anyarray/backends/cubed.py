@@ -28,12 +28,12 @@ def chunks_of(x: Native, /) -> tuple[tuple[int, ...], str]:
 
 def computed(*xs: Native) -> list[np.ndarray[Any, Any]]:
     """The values of arrays, computed together and kept."""
-    missing = [x for x in xs if "anyarray_kept" not in vars(x)]
+    missing = [x for x in xs if "anyarray_computed" not in vars(x)]
     if missing:
         for x, value in zip(missing, cubed.compute(*missing), strict=True):
-            x.anyarray_kept = np.asarray(value)
-            x.anyarray_kept.flags.writeable = False
-    return [x.anyarray_kept for x in xs]
+            x.anyarray_computed = np.asarray(value)
+            x.anyarray_computed.flags.writeable = False
+    return [x.anyarray_computed for x in xs]
 
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:

@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import builtins
 import functools
+import importlib
 import math
 import operator
 import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import numpy as np
 
 from anyarray._base import dtypes, extension, processor, sizes
 from anyarray._memory import alignment
 from anyarray.backends import _lapack, _masked, _ordering, _parts, _rows, _totals
-from anyarray.backends._shared.axes import grid_axes, near_diagonal, only_axis, require_vectors
+from anyarray.backends._shared.axes import grid_axes, matrices, near_diagonal, only_axis, require_vectors
 from anyarray.backends._shared.keys import require_within
 from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
 from anyarray.backends._shortcut import FEW, direct, shortcut
@@ -250,13 +251,6 @@ def trace(x: Native, /, *, offset: int = 0, dtype: Any = None) -> Native:
     return np.linalg.trace(x, offset=near_diagonal(x.shape, offset), dtype=dtype)
 
 
-def matrices(x: Native) -> Native:
-    """`x`, which must be at least 2-d: NumPy and CuPy accept 1-d, too."""
-    if x.ndim < 2:
-        raise ValueError("x must be a matrix or a stack of them")
-    return x
-
-
 def broadcast_arrays(*arrays: Native) -> tuple[Native, ...]:
     """The arrays, or read-only views of one shape, copied before a write.
 
@@ -466,7 +460,7 @@ _multiplied: Callable[..., Native] = np.multiply.reduce
 _MANY_ROWS: Final = _rows.MANY
 
 
-def _require_axis(axis: int | tuple[int, ...]) -> None:
+def require_axis(axis: int | tuple[int, ...]) -> None:
     """Raise AxisError if `axis` names an axis of a 0-d array.
 
     NumPy accepts 0 and -1 there.
@@ -486,7 +480,7 @@ def _to_be_summed(x: Native, axis: Axis, dtype: Any) -> Native | None:
 def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
     if axis is not None:
         if not x.ndim:
-            _require_axis(axis)
+            require_axis(axis)
         elif x.size >= _MANY_ROWS and (rows := _to_be_summed(x, axis, dtype)) is not None:
             return _rows.reduced(np.add, rows, axis, keepdims)
     return _summed(x, axis, dtype, None, keepdims)
@@ -495,7 +489,7 @@ def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = 
 def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
     if axis is not None:
         if not x.ndim:
-            _require_axis(axis)
+            require_axis(axis)
         elif (
             x.size >= _MANY_ROWS
             and (rows := _to_be_summed(x, axis, dtype)) is not None
@@ -540,7 +534,7 @@ def _reduction(ufunc: np.ufunc, kinds: str, *, is_ordered: bool) -> Callable[...
     def reduction(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
         if axis is not None:
             if not x.ndim:
-                _require_axis(axis)
+                require_axis(axis)
             elif x.size >= _MANY_ROWS and x.dtype.kind in kinds and _rows.are_short(x, axis):
                 return _rows.reduced(ufunc, x, axis, keepdims)
         if is_ordered:
@@ -562,14 +556,14 @@ def mean(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
 
 def argmax(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
     if axis is not None and not x.ndim:
-        _require_axis(axis)
+        require_axis(axis)
     refuse_complex(x)
     return x.argmax(axis, keepdims=keepdims)
 
 
 def argmin(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
     if axis is not None and not x.ndim:
-        _require_axis(axis)
+        require_axis(axis)
     refuse_complex(x)
     return x.argmin(axis, keepdims=keepdims)
 
@@ -794,7 +788,7 @@ _counts_as_array: Final = isinstance(np.count_nonzero(np.zeros(1)), np.generic) 
 @shortcut(np.count_nonzero if _counts_as_array else _counted_nonzero, "biufc")
 def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
     if axis is not None and not x.ndim:
-        _require_axis(axis)
+        require_axis(axis)
     if axis is not None and x.size >= _MANY_ROWS and _rows.are_short(x, axis):
         return sum(x != 0, axis=axis, keepdims=keepdims)
     counted = np.count_nonzero(x, axis=axis, keepdims=keepdims)
@@ -866,7 +860,7 @@ def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: b
     So equal elements keep their order. Integers are inverted instead, which is faster.
     """
     if not x.ndim:
-        _require_axis(axis)
+        require_axis(axis)
     refuse_complex(x)
     if x.itemsize == 2:
         x = _sortable(x)
@@ -928,7 +922,7 @@ def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -
 
 def unstack(x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
     if not x.ndim:
-        _require_axis(axis)
+        require_axis(axis)
     return tuple(np.moveaxis(x, axis, 0) if axis else x)
 
 
@@ -950,13 +944,13 @@ def expand_dims(x: Native, /, axis: int | tuple[int, ...] = 0) -> Native:
 
 def squeeze(x: Native, /, axis: int | tuple[int, ...]) -> Native:
     if not x.ndim:
-        _require_axis(axis)
+        require_axis(axis)
     return np.squeeze(x, axis)
 
 
 def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
     if axis is not None and not x.ndim:
-        _require_axis(axis)
+        require_axis(axis)
     if isinstance(repeats, int):
         if repeats < 0:
             raise ValueError("repeats must not be negative")  # NumPy accepts it if there are no elements
@@ -1110,7 +1104,7 @@ eigvalsh = shortcut(_lapack.eigvalsh, "fc", axes=2)(_own(np.linalg.eigvalsh))
 
 
 def matrix_power(x: Native, n: int, /) -> Native:
-    found = _matrix_power(_floating(x), n)
+    found = _matrix_power(floating(x), n)
     return found.copy() if found is x else found  # as for n = 1
 
 
@@ -1140,7 +1134,7 @@ def _rank(x: Native) -> Native:
 def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
     if 0 in matrices(x).shape[-2:]:  # NumPy 2.1 raises, as there is no largest singular value
         return np.count_nonzero(np.empty((*x.shape[:-2], 0)), axis=-1)
-    return np.linalg.matrix_rank(_floating(x), rtol=rtol)
+    return np.linalg.matrix_rank(floating(x), rtol=rtol)
 
 
 _pinv = _own(np.linalg.pinv)
@@ -1157,7 +1151,7 @@ def _inverse(x: Native) -> Native:
 
 @shortcut(_inverse, "f", axes=2, is_finite=True)
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
-    return _pinv(_without_infinity(_floating(x)), rtol=rtol)
+    return _pinv(_without_infinity(floating(x)), rtol=rtol)
 
 
 @shortcut(_lapack.svd, "f", axes=2, is_finite=True)
@@ -1183,7 +1177,7 @@ def vector_norm(x: Native, /, *, axis: Axis = None, keepdims: bool = False, ord:
     return np.linalg.vector_norm(x, axis=axis, keepdims=keepdims, ord=ord)  # type: ignore[arg-type]  # takes None, too
 
 
-def _floating(x: Native) -> Native:
+def floating(x: Native) -> Native:
     """Integers cast to float64, as in NumPy's other linear algebra."""
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
@@ -1192,18 +1186,18 @@ def _floating(x: Native) -> Native:
 def eig(x: Native, /) -> tuple[Native, Native]:
     """NumPy's, but always complex, as dtypes must not depend on values."""
     found: tuple[Native, Native] = _eig(x)
-    return found if found[0].dtype.kind == "c" else (_as_complex(found[0]), _as_complex(found[1]))
+    return found if found[0].dtype.kind == "c" else (as_complex(found[0]), as_complex(found[1]))
 
 
 @shortcut(_lapack.eigvals, "f", axes=2, is_finite=True)
 def eigvals(x: Native, /) -> Native:
-    return _as_complex(_eigvals(x))
+    return as_complex(_eigvals(x))
 
 
 _eig, _eigvals = _own(np.linalg.eig), _own(np.linalg.eigvals)
 
 
-def _as_complex(x: Native) -> Native:
+def as_complex(x: Native) -> Native:
     return x if x.dtype.kind == "c" else x.astype(_COMPLEX.get(x.dtype) or np.result_type(x.dtype, np.complex64))
 
 
@@ -1211,84 +1205,16 @@ _COMPLEX: Final = {np.dtype(np.float32): np.dtype(np.complex64), np.dtype(np.flo
 """A cache for common dtypes: `np.result_type` takes 0.4 us."""
 
 
-def _transform(function: Callable[..., Native], *, is_half: bool = False) -> Callable[..., Native]:
-    """NumPy's Fourier transform; 16-bit floats are computed as float32.
+if not TYPE_CHECKING:
 
-    NumPy scales by n in 16 bits, and returns 16 bits where other libraries return 32. `is_half` says that the input is
-    one half of a spectrum: for an empty one NumPy returns uninitialized memory.
-    """
+    def __getattr__(name: str) -> Any:
+        """A Fourier transform.
 
-    @shortcut(function, "fc")
-    def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Native:
-        if x.dtype.char == "e":
-            x = x.astype(np.float32)
-        if is_half and n is not None and not x.size and not x.shape[axis]:
-            x = _with_one(x, axis)
-        return _parts.along(lambda part: function(part, n, axis, norm), x, axis)
-
-    return transform
-
-
-def _transform_n(
-    function: Callable[..., Native], one: Callable[..., Native], *, is_half: bool = False, is_complex: bool = True
-) -> Callable[..., Native]:
-    """As `_transform` for several axes; complex for no axes if `is_complex`.
-
-    `one` is the transform along one axis.
-    """
-    direct_n, direct_one = direct(function), direct(one)
-
-    @shortcut(lambda x: direct_one(x) if x.ndim == 1 else direct_n(x), "fc")
-    def transform(
-        x: Native,
-        /,
-        *,
-        s: tuple[int, ...] | None = None,
-        axes: tuple[int, ...] | None = None,
-        norm: Any = "backward",
-    ) -> Native:
-        if x.dtype.char == "e":
-            x = x.astype(np.float32)
-        if axes is None and s is not None:
-            axes = tuple(range(-len(s), 0))  # for NumPy this default is deprecated
-        if is_half and s is not None and axes and not x.size and not x.shape[axes[-1]] and s[-1] != -1:
-            x = _with_one(x, axes[-1])
-        result = function(x, s, axes, norm)
-        if is_complex and result.dtype.kind != "c":
-            result = _as_complex(_floating(result))
-        return result
-
-    return transform
-
-
-def _with_one(x: Native, axis: int) -> Native:
-    """Zeros in the shape of `x`, with one element along the empty `axis`."""
-    return np.zeros([1 if i == axis % x.ndim else n for i, n in enumerate(x.shape)], x.dtype)
-
-
-fft, ifft = _transform(np.fft.fft), _transform(np.fft.ifft)
-rfft, ihfft = _transform(np.fft.rfft), _transform(np.fft.ihfft)
-irfft, hfft = _transform(np.fft.irfft, is_half=True), _transform(np.fft.hfft, is_half=True)
-fftn, ifftn = _transform_n(np.fft.fftn, np.fft.fft), _transform_n(np.fft.ifftn, np.fft.ifft)
-rfftn = _transform_n(np.fft.rfftn, np.fft.rfft)
-irfftn = _transform_n(np.fft.irfftn, np.fft.irfft, is_half=True, is_complex=False)
-
-
-@shortcut(np.fft.fftshift, "biufc")
-def fftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    return np.fft.fftshift(x, axes) if x.ndim else _unmoved(x, axes)
-
-
-@shortcut(np.fft.ifftshift, "biufc")
-def ifftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    return np.fft.ifftshift(x, axes) if x.ndim else _unmoved(x, axes)
-
-
-def _unmoved(x: Native, axes: Axis) -> Native:
-    """A copy of a 0-d array, which NumPy cannot shift."""
-    if axes is not None:
-        _require_axis(axes)
-    return x.copy()
+        `numpy.fft` is imported when one is first called.
+        """
+        if name in ("fftshift", "ifftshift") or name.endswith(("fft", "fftn")):
+            return getattr(importlib.import_module("anyarray.backends._fourier"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:

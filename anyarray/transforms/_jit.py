@@ -40,14 +40,16 @@ from anyarray.transforms._call import (
     run_on,
     wrapped_on,
 )
-from anyarray.transforms._entrance import (
+from anyarray.transforms._wrapper import (
+    NOT_COMPILED,
     RESERVED,
     USUAL,
+    Fast,
     Own,
-    entrance_text,
     given_names,
     keywords_of,
     set_choice,
+    wrapper_text,
 )
 
 
@@ -83,7 +85,7 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
     if f is None:
         return functools.partial(jit, static_argnames=names)
     check("jit", f)
-    return wraps(f)(_Jit(f, names).entrance())
+    return wraps(f)(_Jit(f, names).wrapper())
 
 
 MOST_KNOWN: Final = 1024
@@ -199,6 +201,12 @@ def _run_of(kernels: Kernels) -> Callable[..., Native]:
     return run
 
 
+def _key(place: Backend | Home, structure: Structure) -> tuple[Any, ...]:
+    """The key of what is compiled for arguments, under the default dtypes."""
+    defaults = dtypes.defaults()
+    return (place, structure, *(() if defaults is USUAL else defaults.values()))
+
+
 def _array_itself(value: Any) -> Array | None:
     return value if type(value) is Array else None
 
@@ -234,21 +242,20 @@ class _Jit:
                 f"jit: static_argnames must name parameters of {name_of(function)}, not {unknown[0]!r}"
             )
         self._static = frozenset(static)
-        self._compiled: dict[Any, _Compiled] = {}
-        """By backend, structure of the arguments and default dtypes, if these are not the standard's."""
+        self._compiled: dict[Any, _Compiled | Kernels] = {}
+        """By backend or home, structure of the arguments and default dtypes, if these are not the standard's.
+
+        Kernels, of a home that has them, compute all of a call.
+        """
         self._whole: dict[Any, WholeFunction] = {}
         """State of the automatic choice by structure, dtypes and shapes."""
         self._compiling: dict[str, float] = {}
         """The minimum time of a call that compiled the function, for any arguments, by backend."""
-        self._fast: dict[Home, Callable[..., Native] | None] = {}
+        self._fast: dict[Home, Fast] = {}
         """Compiled functions of Arrays alone, all on one home, that return one Array; standard default dtypes.
 
-        None on a home of `_bare`.
+        Each with the exception by which it asks for the slow path. `NOT_COMPILED` on a home of `_bare`.
         """
-        self._refusals: dict[Callable[..., Native], type[Exception]] = {}
-        """The exception by which a function of `_fast` that checks its arguments itself asks for the slow path."""
-        self._kernels: dict[Any, Kernels] = {}
-        """Kernels that compute all of a call, or None, by home, structure and default dtypes."""
         self._has_parts = False
         """Whether several calls of it were computed together, though not all."""
         self._bare: dict[Home, Choice] = {}
@@ -259,27 +266,27 @@ class _Jit:
         """Classes of arguments of calls on `_bare` homes that hold no Arrays."""
         own = self.own = Own()
         own.made = (_own_of, (function, static))
-        own.fast, own.refusals, own.bare = self._fast, self._refusals, self._bare
+        own.fast, own.bare = self._fast, self._bare
         own.slow, own.function = self.call, function
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Jit, (self._function, tuple(self._static))
 
-    def entrance(self) -> Callable[..., Any]:
+    def wrapper(self) -> Callable[..., Any]:
         """The function that users call."""
         names = self._positional
         reserved = RESERVED.union(given_names(len(names)))
         if not names or keywords_of(self._function) or self._static or not reserved.isdisjoint(names):
             return lambda *args, **kwargs: self.call(args, kwargs)
         name = getattr(self._function, "__qualname__", "function")
-        code = _code(entrance_text(self._function, names), f"<anyarray jit {name}>")
+        code = _code(wrapper_text(self._function, names), f"<anyarray jit {name}>")
         made: dict[str, Any] = {}
         exec(code, {"own_": self.own, "__builtins__": {"Exception": Exception, "RuntimeError": RuntimeError}}, made)
-        entrance: Any = made["called"]
-        entrance.__defaults__ = tuple(
+        wrapper: Any = made["called"]
+        wrapper.__defaults__ = tuple(
             p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
         )
-        return entrance  # type: ignore[no-any-return]  # made just now
+        return wrapper  # type: ignore[no-any-return]  # made just now
 
     @clear_about_leaks("jit")
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -341,7 +348,7 @@ class _Jit:
 
     @staticmethod
     def _is_plain(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-        """Whether all arguments are Arrays: the entrance has a faster path."""
+        """Whether all arguments are Arrays: the wrapper has a faster path."""
         return not kwargs and set(map(type, args)) == {Array}
 
     def _known_for(self, structure: Structure, arrays: Sequence[Array]) -> _Compiled | None:
@@ -360,9 +367,10 @@ class _Jit:
             if one._home is not home:
                 return None
         try:
-            return self._compiled.get((home.backend, structure))
+            found = self._compiled.get((home.backend, structure))
         except TypeError:  # something is not hashable
             return None
+        return found if isinstance(found, _Compiled) else None
 
     def _call_on(
         self,
@@ -379,15 +387,16 @@ class _Jit:
                 return self._call_fused(home, args, kwargs, structure, natives)
             self._note_bare(home, [*args, *kwargs.values()])
             return run_on(self._function, home, structure, natives)
-        defaults = dtypes.defaults()
-        key = (home.backend, structure, *(() if defaults is USUAL else defaults.values()))
+        key = _key(home.backend, structure)
         try:
-            compiled = self._compiled.get(key)
+            compiled: Any = self._compiled.get(key)
         except TypeError as error:
             raise self._unhashable(args, kwargs) from error
         if compiled is None:
             compiled = self._compiled.setdefault(key, _Compiled(self._function, home.backend, structure))
-        is_common = not kwargs and defaults is USUAL and all(type(a) is Array and a._home is home for a in args)
+        is_common = (
+            not kwargs and dtypes.defaults() is USUAL and all(type(a) is Array and a._home is home for a in args)
+        )
         one = compiled.giving_one
         try:
             if is_common and one is not None and not any(map(home.is_traced, natives)):
@@ -411,8 +420,7 @@ class _Jit:
 
         For a backend that has kernels of several calls, and compiles nothing else.
         """
-        key = (home, structure, *dtypes.defaults().values())
-        kernels = self._kernels.setdefault(key, {}) if _is_hashable(structure) else {}
+        kernels: Any = self._compiled.setdefault(_key(home, structure), {}) if _is_hashable(structure) else {}
         signature = _signature(natives)
         if signature not in kernels:
             if len(kernels) >= MOST_KNOWN:
@@ -429,8 +437,7 @@ class _Jit:
             return self._call_in_parts(home, args, kwargs, structure, natives)
         is_common = traced.structure is LEAF and not kwargs and dtypes.defaults() is USUAL
         if is_common and home not in self._fast and all(type(a) is Array and a._home is home for a in args):
-            run = self._fast[home] = _run_of(kernels)
-            self._refusals[run] = _Varies
+            self._fast[home] = _run_of(kernels), _Varies
         return nested.unflatten(traced.structure, wrapped_on(found, home))
 
     def _traced(self, home: Home, structure: Structure, natives: Sequence[Native]) -> _Traced | None:
@@ -509,7 +516,7 @@ class _Jit:
         """
         backend = home.backend
         if home is backend.free or home is backend.placed:  # not a batch, which is temporary
-            self._fast[home] = None
+            self._fast[home] = NOT_COMPILED
             self._bare[home] = Choice(backend)
         for one in arguments:
             is_container = type(one) is Array or nested.keys_and_parts(one) is not None
@@ -574,11 +581,7 @@ class _Jit:
         else:
             found, run = backend.hook("prepared")(one.unscoped, natives, backend.native_device)
         # A call that comes here although there is a fast path was rejected by it: dtypes or shapes vary.
-        if run is None:
-            self._refusals[one.native] = _Varies
-            self._fast[home] = one.native
-        else:
-            self._fast[home] = run
+        self._fast[home] = (one.native, _Varies) if run is None else (run, Exception)
         return wrap(found, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -610,7 +613,7 @@ class _Jit:
 
 @functools.lru_cache(maxsize=256)
 def _code(source: str, filename: str) -> CodeType:
-    """The code object of an entrance, cached, as functions are redefined."""
+    """The code object of a wrapper, cached, as functions are redefined."""
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return compile(source, filename, "exec")
 

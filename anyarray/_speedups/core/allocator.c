@@ -131,7 +131,7 @@ may_allocate(Call *call, PyObject *const *args, Py_ssize_t nargs)
         PyObject *key = nargs != 2 ? NULL : is_array(args[1]) ? get_slot(args[1], config.native_offset) : args[1];
         return key != NULL && (PyArray_Check(key) || PyList_Check(key) || Py_TYPE(key) == &LazyType);
     }
-    return !call->gives_views && call->fast_path != fast_setitem && call->fast_path != fast_iter
+    return !(call->flags & GIVES_VIEWS) && call->fast_path != fast_setitem && call->fast_path != fast_iter
            && call->fast_path != fast_transpose && call->fast_path != fast_reshape && call->fast_path != fast_ravel
            && call->fast_path != fast_array && call->fast_path != fast_inplace;
 }

@@ -61,14 +61,14 @@ is_in_place(PyObject *array)
         return 0;
     }
     Py_INCREF(native);
-    PyObject *told = PyObject_CallOneArg(hook, native);
+    PyObject *answer = PyObject_CallOneArg(hook, native);
     Py_DECREF(native);
     Py_DECREF(hook);
-    Py_XDECREF(told);
-    if (told == NULL) {
+    Py_XDECREF(answer);
+    if (answer == NULL) {
         fall_back();
     }
-    return told == Py_True;
+    return answer == Py_True;
 }
 
 PyObject *

@@ -22,7 +22,7 @@ native_of(PyObject *array)
     PyObject *native = get_slot(array, config.native_offset);
     if (native != NULL && Py_TYPE(native) == &LazyType) { /* Python reads that of another library */
         Lazy *lazy = (Lazy *)native;
-        return lazy->ndim == 0 || lazy->loop == NULL ? NULL : lazy->value;
+        return lazy->ndim == 0 || lazy->home != config.numpy_home ? NULL : lazy->value;
     }
     return native;
 }
@@ -31,7 +31,7 @@ native_of(PyObject *array)
 static inline int
 is_numpy_scalar_operand(const Call *call, PyObject *value)
 {
-    return call->array_count == 2 && call->gives_new_memory && PyArray_IsScalar(value, Generic)
+    return call->array_count == 2 && (call->flags & GIVES_NEW_MEMORY) && PyArray_IsScalar(value, Generic)
            && PySet_Contains(config.operand_types, (PyObject *)Py_TYPE(value)) == 1;
 }
 

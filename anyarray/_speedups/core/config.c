@@ -1,7 +1,7 @@
-/* What the package tells the compiled code, once.
+/* The objects that the package passes to the compiled code, once.
 
 Compiled: `configure`, the reading of its arguments. Left to Python: to find the values, in `_call.compiled`.
-A limit that Python and C share is told here, so that it is written in Python alone; `speedups.ALIGNMENT` is
+A limit that Python and C share is passed here, so that it is written in Python alone; `speedups.ALIGNMENT` is
 the exception, as memory is allocated before `configure` is called. */
 
 #include "config.h"

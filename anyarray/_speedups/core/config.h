@@ -1,4 +1,4 @@
-/* What the package tells the compiled code, once, by `_call.compiled.configure`. */
+/* The objects that the package passes to the compiled code, once, by `_call.compiled.configure`. */
 
 #ifndef ANYARRAY_CONFIG_H
 #define ANYARRAY_CONFIG_H
@@ -37,8 +37,8 @@
     X(warn, PyBaseObject_Type) \
     X(ran, PyBaseObject_Type) \
     X(move, PyBaseObject_Type) /* a function of `_lazy.moves` */ \
-    X(record, PyBaseObject_Type) /* functions of `_lazy.recording` */ \
-    X(record_inplace, PyBaseObject_Type) \
+    X(result_dtype, PyBaseObject_Type) /* functions of `_lazy.recording` */ \
+    X(readable, PyBaseObject_Type) \
     X(compute, PyBaseObject_Type) \
     X(base_of, PyBaseObject_Type) \
     X(error_variable, PyBaseObject_Type) /* NumPy's ContextVar for floating-point errors; None if it has none */
@@ -62,6 +62,7 @@
     X(home_type, dtypes_offset, "dtypes") \
     X(home_type, powers_offset, "powers") \
     X(home_type, placed_offset, "placed") \
+    X(home_type, has_views_offset, "has_views") \
     X(backend_type, free_offset, "free") \
     X(backend_type, native_device_offset, "native_device") \
     X(backend_type, native_dtypes_offset, "_native_dtypes") \
@@ -90,7 +91,7 @@ extern Config config;
 /* Interned strings, each with its own name. */
 #define STRINGS(X) \
     X(astype) X(axis) X(copy) X(direct) X(dtype) X(dtype_of) X(getitem) X(is_in_place) X(keepdims) \
-    X(matrix_transpose) X(multiply) X(ndim) X(requires_grad) X(shape_of) X(shortcut) \
+    X(matrix_transpose) X(multiply) X(named) X(ndim) X(requires_grad) X(shape_of) X(shortcut) \
     X(square) X(written)
 
 #define STRING_FIELD(name) PyObject *name;

@@ -163,7 +163,7 @@ static int
 reads(const Lazy *recorded, PyObject *native, PyObject *owner)
 {
     int found = 0;
-    if (recorded->loop == NULL) {
+    if (recorded->home != config.numpy_home) {
         return 0;
     }
     for (int i = 0; i < recorded->operand_count; i++) {

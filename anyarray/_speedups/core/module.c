@@ -4,10 +4,10 @@ The package works without it, and gives the same: `_base.extension` imports it w
 compiled of a subject, what is left to Python, and which rules of the Python code are repeated, stands at the
 top of each file:
 
-    config          what the package tells, once
+    config          what the package passes, once
     arrays          Arrays read and made
     choice          where a call runs
-    kept            decisions about calls alike
+    decisions       those about calls alike
     dtypes          dtypes that NumPy treats as the standard does
     scalars         Python scalars beside arrays
     memory          allocation
@@ -23,10 +23,15 @@ top of each file:
     quotients       ufuncs of quotients of floats
     lazy            the class of recorded calls, and Array's attribute `_native`
     recording       which calls are
+    operands        what they read
+    plans           what is known of a function for some dtypes
+    reductions      reductions that end a chain
+    writes          recorded calls that are written to an Array
     exposure        the memory that they read, and writes to it
     chains          those that lead to one, run together in NumPy
     graph           recorded calls that lead to others, gathered, for C and for Python
     blocks          a chain run block by block
+    elements        elements cast, chosen and copied
     sums            sums of many floats
     threads         work that threads share
     operators       in-place arithmetic, ufuncs of Arrays
@@ -82,7 +87,6 @@ static PyMethodDef functions[] = {
     {"expose", exposed, METH_O, NULL},
     {"record_from", record_from, METH_O, NULL},
     {"reset_chains", reset_chains, METH_NOARGS, NULL},
-    {"lazy_call", lazy_call, METH_VARARGS, NULL},
     {"graph", graph_of, METH_O, NULL},
     {"keep", keep, METH_VARARGS, NULL},
     {"is_read", is_read, METH_O, NULL},
@@ -105,6 +109,8 @@ static const struct {
     NUMBER(ALIGNMENT),  NUMBER(MAX_PARAMETERS),
     NUMBER(ARRAY),      NUMBER(WEAK),          NUMBER(SEQUENCE),       NUMBER(PLAIN),
     NUMBER(SELECTS),    NUMBER(ADDS),          NUMBER(AVERAGES),
+    NUMBER(IS_POWER),   NUMBER(HAS_OPERATOR),  NUMBER(TAKES_NDARRAYS), NUMBER(GIVES_NEW_MEMORY),
+    NUMBER(MULTIPLIES), NUMBER(GIVES_VIEWS),   NUMBER(IS_READ_ONLY),   NUMBER(IS_ELEMENTWISE),
     NUMBER(TAKES_NONE), NUMBER(TAKES_INTEGER), NUMBER(TAKES_INTEGERS), NUMBER(TAKES_BOOL),
     NUMBER(TAKES_REAL), NUMBER(TAKES_SCALAR),  NUMBER(TAKES_CHOICE),   NUMBER(TAKES_ANYTHING),
 };

@@ -17,7 +17,7 @@ static int is_wanted;
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
 
 #define PAGE ((uintptr_t)4096)
-#define ROOM ((size_t)30 << 20) /* of each block: smaller than what glibc maps by itself (`_memory.alignment.LARGEST_KEPT`) */
+#define ROOM ((size_t)30 << 20) /* of each block: smaller than what glibc maps by itself (`_memory.alignment.LARGEST_REUSED`) */
 #define BLOCKS 2                /* together smaller than what it gives back to the system when it is freed */
 
 void

@@ -75,7 +75,7 @@ reshaped_in_place(Call *call, PyObject *array)
         return NULL;
     }
     int is_cheap = runs_at_home(config.numpy_home, &by_size)
-                   || (by_size && size_of(native) < limit_at(call->limit, config.even_offset));
+                   || (by_size && size_of(native) < limit_at(call->choice.limit, config.even_offset));
     return is_cheap ? native : NULL;
 }
 

@@ -86,15 +86,15 @@ is_written_by_hook(PyObject *array, PyObject *key, PyObject *value)
     }
     forget_plain(array);
     PyObject *args[] = {NULL, Py_NewRef(native_of(array)), key, Py_NewRef(value)};
-    PyObject *told = PyObject_Vectorcall(hook, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
+    PyObject *answer = PyObject_Vectorcall(hook, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(args[1]);
     Py_DECREF(args[3]);
     Py_DECREF(hook);
-    Py_XDECREF(told);
-    if (told == NULL) {
+    Py_XDECREF(answer);
+    if (answer == NULL) {
         fall_back();
     }
-    return told == Py_True;
+    return answer == Py_True;
 }
 
 PyObject *

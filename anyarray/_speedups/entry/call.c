@@ -50,7 +50,7 @@ static PyObject *
 in_order(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *result)
 {
     int is_noted = 0;
-    for (Py_ssize_t i = 0; call->keeps_order && i < nargs; i++) {
+    for (Py_ssize_t i = 0; (call->flags & KEEPS_ORDER) && i < nargs; i++) {
         is_noted |= is_reordered(args[i]);
     }
     if (!is_noted || result == NULL || !is_array(result)) {
@@ -128,14 +128,14 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->function);
     Py_VISIT(call->body);
     Py_VISIT(call->result_class);
-    Py_VISIT(call->limit);
-    Py_VISIT(call->slow);
-    Py_VISIT(call->kept_calls);
+    Py_VISIT(call->choice.limit);
+    Py_VISIT(call->choice.slow);
+    Py_VISIT(call->choice.decisions);
     Py_VISIT(call->numpy_function);
     Py_VISIT(call->ours);
     Py_VISIT(call->dict);
-    Py_VISIT(call->shortcut_of);
-    Py_VISIT(call->shortcut);
+    Py_VISIT(call->shortcut.of);
+    Py_VISIT(call->shortcut.function);
     Py_VISIT(call->direct.of);
     Py_VISIT(call->direct.function);
     Py_VISIT(call->direct.type);
@@ -170,15 +170,15 @@ call_dealloc(PyObject *self)
     Py_XDECREF(call->function);
     Py_XDECREF(call->body);
     Py_XDECREF(call->name);
-    Py_XDECREF(call->limit);
-    Py_XDECREF(call->slow);
-    Py_XDECREF(call->kept_calls);
+    Py_XDECREF(call->choice.limit);
+    Py_XDECREF(call->choice.slow);
+    Py_XDECREF(call->choice.decisions);
     Py_XDECREF(call->numpy_function);
     Py_XDECREF(call->ours);
     Py_XDECREF(call->result_class);
     Py_XDECREF(call->native_kwnames);
-    Py_XDECREF(call->shortcut_of);
-    Py_XDECREF(call->shortcut);
+    Py_XDECREF(call->shortcut.of);
+    Py_XDECREF(call->shortcut.function);
     clear_direct(&call->direct);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(call->parameters[i].name);
@@ -188,7 +188,7 @@ call_dealloc(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
-/* Appends a parameter, told as a tuple; 0 with an exception. */
+/* Appends a parameter, described by a tuple; 0 with an exception. */
 static int
 add_parameter(Call *call, PyObject *row)
 {
@@ -281,7 +281,7 @@ static int
 check_parameters(Call *call)
 {
     int is_join = call->fast_path == fast_join;
-    int operands = call->is_power || call->fast_path == fast_inplace ? 2
+    int operands = (call->flags & IS_POWER) || call->fast_path == fast_inplace ? 2
                    : call->operation == NULL                          ? call->parameter_count
                    : call->operation->unary != NULL                   ? 1
                                                                       : 2;
@@ -305,27 +305,20 @@ check_parameters(Call *call)
 static PyObject *
 call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
 {
-    static char *names[] = {"function", "name", "limit", "kind", "result_class", "parameters", "order", "keywords",
-                            "positional", "has_operator", "is_power", "takes_ndarrays", "gives_new_memory",
-                            "multiplies", "variant", "body", "gives_views", "is_read_only",
-                            "is_elementwise", "reduction", "slow", "kept_calls", "axis_at", "numpy_function", "ours", NULL};
+    static char *names[] = {"function", "name", "limit", "kind", "signature", "result_class", "flags", "reduction", "choice",
+                            "variant", "body", "numpy_function", "ours", NULL};
     PyObject *function, *name, *limit, *result_class = Py_None, *parameters = NULL, *order = NULL, *keywords = NULL;
-    PyObject *body = Py_None, *slow = Py_None, *kept_calls = NULL, *numpy_function = Py_None, *ours = Py_None;
+    PyObject *body = Py_None, *slow = Py_None, *decisions = NULL, *numpy_function = Py_None, *ours = Py_None;
     const char *kind;
-    int axis_at = -1;
-    int positional = 0, variant = 0;
-    int has_operator = 0, is_power = 0, takes_ndarrays = 0, gives_new_memory = 0, multiplies = 0;
-    int gives_views = 0, is_read_only = 0, is_elementwise = 0, reduction = 0;
+    int positional = 0, flags = 0, reduction = 0, axis_at = -1, variant = 0;
     if (config.array_type == NULL) {
         PyErr_SetString(PyExc_RuntimeError, "Call: configure() must come first");
         return NULL;
     }
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|OO!O!O!ipppppCOpppiOO!iOO", names, &PyFunction_Type, &function, &name,
-                                     config.limit_type, &limit, &kind, &result_class, &PyTuple_Type, &parameters,
-                                     &PyTuple_Type, &order, &PyTuple_Type, &keywords, &positional, &has_operator,
-                                     &is_power, &takes_ndarrays, &gives_new_memory, &multiplies, &variant,
-                                     &body, &gives_views, &is_read_only, &is_elementwise, &reduction,
-                                     &slow, &PyDict_Type, &kept_calls, &axis_at, &numpy_function, &ours)) {
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O!UO!s|(O!O!O!i)Oii(OO!i)COOO", names, &PyFunction_Type, &function, &name,
+                                     config.limit_type, &limit, &kind, &PyTuple_Type, &parameters, &PyTuple_Type, &order,
+                                     &PyTuple_Type, &keywords, &positional, &result_class, &flags, &reduction, &slow,
+                                     &PyDict_Type, &decisions, &axis_at, &variant, &body, &numpy_function, &ours)) {
         return NULL;
     }
     FastPath *fast_path = find_fast_path(kind);
@@ -357,27 +350,23 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->body = body == Py_None ? NULL : Py_NewRef(body);
     call->name = Py_NewRef(name);
     PyUnicode_InternInPlace(&call->name);
-    call->limit = Py_NewRef(limit);
+    call->choice.limit = Py_NewRef(limit);
     call->result_class = result_class == Py_None ? NULL : Py_NewRef(result_class);
     call->variant = variant;
     call->native_kwnames = named ? Py_NewRef(keywords) : NULL;
     call->positional_count = positional;
     call->native_nargs = (int)(count - named);
-    call->is_power = is_power;
-    call->takes_ndarrays = takes_ndarrays;
-    call->gives_new_memory = gives_new_memory;
-    call->multiplies = multiplies;
-    call->gives_views = gives_views;
-    call->is_read_only = is_read_only;
-    call->is_elementwise = is_elementwise;
+    call->flags = flags;
     call->reduction = reduction;
-    call->slow = slow == Py_None ? NULL : Py_NewRef(slow);
-    call->kept_calls = Py_XNewRef(kept_calls);
-    call->axis_at = axis_at;
+    call->choice.slow = slow == Py_None ? NULL : Py_NewRef(slow);
+    call->choice.decisions = Py_XNewRef(decisions);
+    call->choice.axis_at = axis_at;
     call->numpy_function = numpy_function == Py_None ? NULL : Py_NewRef(numpy_function);
     call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* one that is not compiled is left to Python */
-    call->keeps_order = is_elementwise || fast_path == fast_astype || fast_path == fast_copy
-                        || fast_path == fast_asarray || (call->ours != NULL && ((Call *)call->ours)->keeps_order);
+    if ((flags & IS_ELEMENTWISE) || fast_path == fast_astype || fast_path == fast_copy || fast_path == fast_asarray
+        || (call->ours != NULL && (((Call *)call->ours)->flags & KEEPS_ORDER))) {
+        call->flags |= KEEPS_ORDER;
+    }
     for (Py_ssize_t i = 0; i < count; i++) {
         long index = PyLong_AsLong(PyTuple_GET_ITEM(order, i));
         if (index < 0 || index >= count) {
@@ -391,7 +380,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         }
         call->native_order[i] = (int)index;
     }
-    if (has_operator && (call->operation = find_operator(call->name)) == NULL) {
+    if ((flags & HAS_OPERATOR) && (call->operation = find_operator(call->name)) == NULL) {
         PyErr_Format(PyExc_ValueError, "Call: %U must be a function that has an operator", name);
         goto error;
     }

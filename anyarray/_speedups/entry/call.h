@@ -52,10 +52,10 @@ typedef PyObject *FastPath(struct call *call, PyObject *const *args, Py_ssize_t 
 
 /* A loop that was found for operands of some dtypes. */
 typedef struct known_loop {
-    int types[MAX_OPERANDS]; /* numbers of the operands' dtypes; -1 for none */
-    PyObject *name;          /* of the function */
+    PyObject *name, *home;          /* of the function, and where it runs */
+    PyObject *dtypes[MAX_OPERANDS]; /* of the operands; NULL for none */
     Loop loop;               /* of no operands if there is none */
-    unsigned char told[SIZE_CLASSES];
+    unsigned char reports[SIZE_CLASSES];
     struct known_loop *next;
 } KnownLoop;
 
@@ -71,6 +71,35 @@ typedef struct {
     Py_ssize_t count;                /* or NULL: homes are never deleted */
 } Direct;
 
+/* What `backends._shortcut` says of a native function of NumPy. */
+typedef struct {
+    PyObject *of, *function;         /* the native function, and its shortcut; NULL if it has none */
+    uint64_t dtypes[MAX_PARAMETERS]; /* of each array: bits by the number of the dtype */
+    int ndim;                        /* the least of the first array */
+    int needs_finite;                /* whether its elements must be finite */
+} Shortcut;
+
+/* Where a call runs. */
+typedef struct {
+    PyObject *limit;     /* `_choice.machine.Limit` of the function */
+    PyObject *slow;      /* what decides, of a tuple of the arguments, or NULL */
+    PyObject *decisions; /* the dict of `_choice.machine.at_home`, or NULL */
+    int axis_at;         /* the parameter on which the time of a call depends, or -1 */
+} Choosing;
+
+/* What a function is: flags. `_call.declaration.Declaration` has most of them. */
+enum {
+    IS_POWER = 1,
+    HAS_OPERATOR = 2,
+    TAKES_NDARRAYS = 4,
+    GIVES_NEW_MEMORY = 8,
+    MULTIPLIES = 16,
+    GIVES_VIEWS = 32,
+    IS_READ_ONLY = 64,    /* whether it gives views that are only read */
+    IS_ELEMENTWISE = 128, /* whether it may be recorded */
+    KEEPS_ORDER = 256,    /* whether the result lies in memory as the operands do: NumPy's order "K"; set by C */
+};
+
 typedef struct call {
     PyObject_HEAD
     vectorcallfunc vectorcall;
@@ -78,9 +107,9 @@ typedef struct call {
     PyObject *function;     /* the Python function, once `body` has made it */
     PyObject *body;         /* what makes `function` when it is first needed, or NULL */
     PyObject *name;         /* of the native function */
-    PyObject *limit;        /* `_choice.machine.Limit` of the function */
     PyObject *result_class; /* a subclass of tuple for several Arrays, or NULL for one */
     PyObject *dict, *weakrefs;
+    int flags;
     int variant; /* the first letter of the function's name where several functions share a fast path, or 0 */
     int allocates; /* whether its result may be new memory: 1 or -1, or 0 as long as that is not known */
 
@@ -90,25 +119,14 @@ typedef struct call {
     PyObject *native_kwnames;             /* names of the last of these arguments, or NULL */
     int parameter_count, positional_count, native_nargs;
     int arrays[MAX_PARAMETERS], array_count; /* the indices of array parameters */
-    int is_power, takes_ndarrays, gives_new_memory, multiplies, gives_views; /* see `_call.declaration` */
-    int is_read_only;      /* whether it gives views that are only read */
-    int is_elementwise;    /* whether it may be recorded */
-    int keeps_order;       /* whether the result lies in memory as the operands do: NumPy's order "K" */
     int reduction;         /* the reduction that may be recorded, or 0 */
-    PyObject *slow;        /* what decides where a call runs, of a tuple of its arguments, or NULL */
-    PyObject *kept_calls;  /* the dict of `_choice.machine.at_home`, or NULL */
-    int axis_at;           /* the parameter on which the time of a call depends, or -1 */
     KnownLoop *loops;      /* its loops that were found so far */
     PyObject *numpy_function, *ours; /* NumPy's function, NULL for a method; a Call that comes first, or NULL; see numpy_function.c */
     const Operator *operation; /* Python's, if it is the method of one that NumPy's scalars have; or NULL */
 
-    /* What `backends._shortcut` says of the native function that was called last. */
-    PyObject *shortcut_of, *shortcut; /* NULL if it has none */
-    uint64_t shortcut_dtypes[MAX_PARAMETERS]; /* of each array: bits by the number of the dtype */
-    int shortcut_ndim;         /* the least of the first array */
-    int shortcut_needs_finite; /* whether its elements must be finite */
-
-    Direct direct; /* of the native function that was called last */
+    Choosing choice;
+    Shortcut shortcut; /* of the native function that was called last, as is `direct` */
+    Direct direct;
 } Call;
 
 extern PyTypeObject CallType;

@@ -319,9 +319,8 @@ fast_astype(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
 {
     PyObject *copy;
     int by_size;
-    if (nargs == 2 && !has_keywords(kwnames) && is_worth_recording(args[0])) {
-        PyArray_Descr *dtype = read_dtype(args[1]);
-        PyObject *recorded = dtype == NULL ? fall_back() : record_cast(call, args[0], dtype);
+    if (nargs == 2 && !has_keywords(kwnames)) {
+        PyObject *recorded = record_cast(call, args);
         if (recorded != NULL || PyErr_Occurred()) {
             return recorded;
         }
@@ -329,10 +328,7 @@ fast_astype(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     if (nargs != 2 || !is_array(args[0]) || !read_keywords(args, nargs, kwnames, NULL, &copy)) {
         return NULL;
     }
-    if (home_of(args[0]) != config.numpy_home) {
-        return copy == Py_False ? NULL : record_elsewhere(call, args, 2);
-    }
-    if (!runs_at_home(config.numpy_home, &by_size)) {
+    if (home_of(args[0]) != config.numpy_home || !runs_at_home(config.numpy_home, &by_size)) {
         return NULL;
     }
     return convert(args[0], args[1], copy != Py_False, 1);

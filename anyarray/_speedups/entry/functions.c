@@ -14,7 +14,7 @@ transfers, decisions by cost, arguments to be converted, every error. Repeated h
 #include "choice.h"
 #include "dtypes.h"
 #include "fast_paths.h"
-#include "kept.h"
+#include "decisions.h"
 #include "loops.h"
 #include "lazy.h"
 #include "recording.h"
@@ -68,28 +68,28 @@ is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
         first = natives[call->arrays[++start]];
     }
     npy_intp size = size_of(first);
-    if (size < 0 || size >= limit_at(call->limit, config.even_offset)) {
+    if (size < 0 || size >= limit_at(call->choice.limit, config.even_offset)) {
         return 0;
     }
-    npy_intp broadcast = call->is_elementwise ? size_of_broadcast(call, values, natives) : -1;
+    npy_intp broadcast = (call->flags & IS_ELEMENTWISE) ? size_of_broadcast(call, values, natives) : -1;
     if (broadcast >= 0) {
-        return broadcast == size || broadcast < limit_at(call->limit, config.elements_offset);
+        return broadcast == size || broadcast < limit_at(call->choice.limit, config.elements_offset);
     }
     for (int k = start + 1; k < call->array_count; k++) {
         PyObject *other = natives[call->arrays[k]];
-        if (!was_array(values[call->arrays[k]]) || (has_same_shape(first, other) && !call->multiplies)) {
+        if (!was_array(values[call->arrays[k]]) || (has_same_shape(first, other) && !(call->flags & MULTIPLIES))) {
             continue;
         }
         npy_intp columns = size_of(other); /* by which the work grows at most */
         if (columns < 0) {
             return 0;
         }
-        if (call->multiplies && PyArray_CheckExact(other)) {
+        if ((call->flags & MULTIPLIES) && PyArray_CheckExact(other)) {
             PyArrayObject *array = (PyArrayObject *)other;
             int ndim = PyArray_NDIM(array);
             columns = ndim == 2 ? PyArray_DIM(array, 1) : ndim == 1 ? 1 : columns;
         }
-        if ((double)size * (double)columns >= (double)limit_at(call->limit, config.product_offset)) {
+        if ((double)size * (double)columns >= (double)limit_at(call->choice.limit, config.product_offset)) {
             return 0;
         }
     }
@@ -109,7 +109,7 @@ is_small_with_ndarrays(Call *call, PyObject *const *values, PyObject *const *nat
         }
     }
     return elements >= 0 && elements < (double)config.large
-           && !(by_size && elements >= (double)limit_at(call->limit, config.elements_offset));
+           && !(by_size && elements >= (double)limit_at(call->choice.limit, config.elements_offset));
 }
 
 /* What stands for a Python scalar beside a native array: a new reference, or NULL without an exception.
@@ -156,7 +156,7 @@ is_new_memory(PyObject *native, PyObject *const *natives, int count)
 static int
 records_views(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {
-    if (!call->gives_views) {
+    if (!(call->flags & GIVES_VIEWS)) {
         return 0;
     }
     int at = call->arrays[0];
@@ -203,7 +203,7 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
         Py_DECREF(native);
         return NULL;
     }
-    if (call->is_read_only) {
+    if ((call->flags & IS_READ_ONLY)) {
         int is_exact = PyArray_CheckExact(native) || !(PyArray_Check(native) || PyArray_IsScalar(native, Generic));
         if (!is_exact || !is_new_object(native, natives, call->parameter_count)) {
             Py_DECREF(native);
@@ -238,7 +238,7 @@ find_home(Call *call, PyObject *const *values)
     if (is_array(first)) {
         return home_of(first);
     }
-    if (call->takes_ndarrays && PyArray_CheckExact(first)) {
+    if ((call->flags & TAKES_NDARRAYS) && PyArray_CheckExact(first)) {
         return config.numpy_home;
     }
     if (second != NULL
@@ -252,7 +252,7 @@ find_home(Call *call, PyObject *const *values)
 /* The native array, or value, of an argument: a new reference. NULL without an exception if Python must look at
 it.
 
-A Python scalar that becomes an array is None here, told by `*is_scalar`, as the array beside it may follow. */
+A Python scalar that becomes an array is None here, and `*is_scalar` is 1, as the array beside it may follow. */
 static PyObject *
 unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int *is_ndarray)
 {
@@ -266,7 +266,7 @@ unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int 
     }
     if (PyArray_CheckExact(value)) {
         *is_ndarray = 1;
-        int is_taken = call->takes_ndarrays || (call->gives_new_memory && call->array_count == 2);
+        int is_taken = (call->flags & TAKES_NDARRAYS) || ((call->flags & GIVES_NEW_MEMORY) && call->array_count == 2);
         return is_taken && home == config.numpy_home && has_known_dtype(home, (PyArrayObject *)value) ? Py_NewRef(value)
                                                                                                      : NULL;
     }
@@ -283,13 +283,13 @@ unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int 
 PyObject *
 fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    if ((call->operation != NULL || call->is_power) && !has_keywords(kwnames)) {
+    if ((call->operation != NULL || (call->flags & IS_POWER)) && !has_keywords(kwnames)) {
         PyObject *scalar = operate_on_scalars(call, args, nargs);
         if (scalar != NULL || PyErr_Occurred()) {
             return scalar;
         }
     }
-    if (call->is_elementwise && nargs == call->parameter_count && !has_keywords(kwnames)) {
+    if ((call->flags & IS_ELEMENTWISE) && nargs == call->parameter_count && !has_keywords(kwnames)) {
         PyObject *recorded = record_call(call, args);
         if (recorded != NULL || PyErr_Occurred()) {
             return recorded;
@@ -318,7 +318,7 @@ decide(Call *call, PyObject *const *values)
     for (int i = 0; ordered != NULL && i < call->parameter_count; i++) {
         PyTuple_SET_ITEM(ordered, i, Py_NewRef(values[call->native_order[i]]));
     }
-    PyObject *result = ordered == NULL ? NULL : PyObject_CallOneArg(call->slow, ordered);
+    PyObject *result = ordered == NULL ? NULL : PyObject_CallOneArg(call->choice.slow, ordered);
     Py_XDECREF(ordered);
     return result;
 }
@@ -349,7 +349,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         has_ndarrays |= is_ndarray;
     }
     if (!is_sure) {
-        if (has_ndarrays || !is_kept_at_home(call, home, values, natives)) {
+        if (has_ndarrays || !is_decided_at_home(call, home, values, natives)) {
             is_undecided = !has_ndarrays;
             goto done;
         }
@@ -367,9 +367,9 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
             }
         }
         else if (natives[beside] != values[beside]) { /* no ndarray */
-            if (call->is_power && at == call->native_order[1] && PyDict_Contains(config.powers, values[at]) == 1) {
+            if ((call->flags & IS_POWER) && at == call->native_order[1] && PyDict_Contains(config.powers, values[at]) == 1) {
                 int is_known = 0;
-                if (!by_size || size_of(natives[beside]) < limit_at(call->limit, config.even_offset)) {
+                if (!by_size || size_of(natives[beside]) < limit_at(call->choice.limit, config.even_offset)) {
                     result = call_power(home, natives[beside], values[at], &is_known);
                 }
                 if (!is_known || result != NULL) {
@@ -380,7 +380,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         }
         if (scalar == NULL) {
             /* The body would make the constant, but decides nothing. */
-            is_undecided = by_size && !is_scalar[beside] && size_of(natives[beside]) >= limit_at(call->limit, config.even_offset);
+            is_undecided = by_size && !is_scalar[beside] && size_of(natives[beside]) >= limit_at(call->choice.limit, config.even_offset);
             goto done;
         }
         Py_SETREF(natives[at], scalar);
@@ -390,8 +390,8 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
                      : !by_size || is_settled(call, values, natives)
-                           || is_kept_at_home(call, home, values, natives)) {
-        int is_new = call->gives_new_memory || call->reduction || (call->is_elementwise && !call->is_read_only);
+                           || is_decided_at_home(call, home, values, natives)) {
+        int is_new = (call->flags & GIVES_NEW_MEMORY) || call->reduction || ((call->flags & IS_ELEMENTWISE) && !(call->flags & IS_READ_ONLY));
         for (int k = 0; k < call->array_count && !is_new; k++) { /* somebody may write to a view */
             if (is_array(values[call->arrays[k]])) {
                 forget_plain(values[call->arrays[k]]);
@@ -411,7 +411,7 @@ done:
         fall_back();
     }
     /* Not earlier: a reference to what is transferred would keep its memory from being shared. */
-    return is_undecided && call->slow != NULL && !PyErr_Occurred() ? decide(call, values) : result;
+    return is_undecided && call->choice.slow != NULL && !PyErr_Occurred() ? decide(call, values) : result;
 }
 
 PyObject *
@@ -447,7 +447,7 @@ fast_join(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
             native = native_of(one);
             here = home_of(one);
         }
-        else if (call->takes_ndarrays && PyArray_CheckExact(one) && has_known_dtype(here, (PyArrayObject *)one)) {
+        else if ((call->flags & TAKES_NDARRAYS) && PyArray_CheckExact(one) && has_known_dtype(here, (PyArrayObject *)one)) {
             has_ndarrays = 1;
         }
         else {
@@ -469,7 +469,7 @@ fast_join(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
         }
     }
     if (home == NULL || !runs_at_home(home, &by_size)
-        || (by_size && elements >= limit_at(call->limit, config.elements_offset))
+        || (by_size && elements >= limit_at(call->choice.limit, config.elements_offset))
         || (has_ndarrays && elements >= config.large)) {
         goto done;
     }

@@ -218,7 +218,7 @@ runs_in_numpy(Call *call, const Given *given)
         return creates_in_numpy();
     }
     return runs_at_home(config.numpy_home, &by_size)
-           || (by_size && given->elements < limit_at(call->limit, config.even_offset));
+           || (by_size && given->elements < limit_at(call->choice.limit, config.even_offset));
 }
 
 /* Whether elements are left as they are in memory that nobody has written to: of NumPy's functions alone. */

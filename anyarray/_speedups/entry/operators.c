@@ -50,13 +50,13 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (nargs != 2 || !is_array(args[0])) {
         return NULL;
     }
-    PyObject *scalar = (call->operation != NULL || call->is_power) && !has_keywords(kwnames)
+    PyObject *scalar = (call->operation != NULL || (call->flags & IS_POWER)) && !has_keywords(kwnames)
                            ? operate_on_scalars(call, args, nargs)
                            : NULL; /* of which `x += y` makes another */
     if (scalar != NULL || PyErr_Occurred()) {
         return scalar;
     }
-    if (call->is_elementwise && !has_keywords(kwnames)) {
+    if ((call->flags & IS_ELEMENTWISE) && !has_keywords(kwnames)) {
         PyObject *recorded = record_inplace(call, args);
         if (recorded != NULL || PyErr_Occurred()) {
             return recorded;
@@ -95,7 +95,7 @@ fast_divmod(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     PyObject *left = nargs == 2 ? ndarray_of(args[0]) : NULL, *right = left == NULL ? NULL : ndarray_of(args[1]);
     if (right == NULL || has_keywords(kwnames) || !has_same_shape(left, right) || size_of(left) >= config.few
         || !runs_at_home(config.numpy_home, &by_size)
-        || (by_size && size_of(left) >= limit_at(call->limit, config.even_offset))) {
+        || (by_size && size_of(left) >= limit_at(call->choice.limit, config.even_offset))) {
         return NULL;
     }
     int typenum = PyArray_TYPE((PyArrayObject *)left);

@@ -3,7 +3,7 @@
 Compiled: to ask whether a shortcut holds for the arguments, and to call it; a call of Arrays alone that came to a
 library's own function before is brought there at once. Left to Python: the shortcuts
 themselves, which `backends._shortcut.shortcut` sets as an attribute of the native function, and what they
-raise: the native function is called then. Repeated here: the conditions that are told there (dtypes, axes,
+raise: the native function is called then. Repeated here: the conditions that stand there (dtypes, axes,
 finite elements, all else left out). */
 
 #include "shortcuts.h"
@@ -17,28 +17,28 @@ finite elements, all else left out). */
 static void
 cache_shortcut(Call *call, PyObject *function)
 {
-    PyObject *told = PyObject_GetAttr(function, constants.shortcut), *shortcut = NULL, *dtypes = NULL;
+    PyObject *facts = PyObject_GetAttr(function, constants.shortcut), *shortcut = NULL, *dtypes = NULL;
     int ndim = 0, needs_finite = 0;
-    if (told == NULL || !PyTuple_Check(told)
-        || !PyArg_ParseTuple(told, "OO!ip", &shortcut, &PyTuple_Type, &dtypes, &ndim, &needs_finite)
+    if (facts == NULL || !PyTuple_Check(facts)
+        || !PyArg_ParseTuple(facts, "OO!ip", &shortcut, &PyTuple_Type, &dtypes, &ndim, &needs_finite)
         || PyTuple_GET_SIZE(dtypes) > call->array_count) {
         PyErr_Clear(); /* most have none */
         shortcut = NULL;
     }
-    memset(call->shortcut_dtypes, 0, sizeof call->shortcut_dtypes); /* of the arrays that must be left out */
+    memset(call->shortcut.dtypes, 0, sizeof call->shortcut.dtypes); /* of the arrays that must be left out */
     for (int k = 0; shortcut != NULL && k < PyTuple_GET_SIZE(dtypes); k++) {
-        call->shortcut_dtypes[k] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(dtypes, k));
+        call->shortcut.dtypes[k] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(dtypes, k));
         if (PyErr_Occurred()) {
             PyErr_Clear();
             shortcut = NULL;
         }
     }
-    PyObject *former = call->shortcut_of, *former_shortcut = call->shortcut;
-    call->shortcut_ndim = ndim;
-    call->shortcut_needs_finite = needs_finite;
-    call->shortcut = Py_XNewRef(shortcut);
-    call->shortcut_of = Py_NewRef(function);
-    Py_XDECREF(told);
+    PyObject *former = call->shortcut.of, *former_shortcut = call->shortcut.function;
+    call->shortcut.ndim = ndim;
+    call->shortcut.needs_finite = needs_finite;
+    call->shortcut.function = Py_XNewRef(shortcut);
+    call->shortcut.of = Py_NewRef(function);
+    Py_XDECREF(facts);
     Py_XDECREF(former);
     Py_XDECREF(former_shortcut);
 }
@@ -63,10 +63,10 @@ is_finite(PyArrayObject *array)
 PyObject *
 call_shortcut(Call *call, PyObject *function, PyObject *const *natives)
 {
-    if (function != call->shortcut_of) {
+    if (function != call->shortcut.of) {
         cache_shortcut(call, function);
     }
-    if (call->shortcut == NULL) {
+    if (call->shortcut.function == NULL) {
         return NULL;
     }
     PyObject *stack[MAX_PARAMETERS + 1], **args = stack + 1;
@@ -84,18 +84,18 @@ call_shortcut(Call *call, PyObject *function, PyObject *const *natives)
         }
         PyArrayObject *array = PyArray_CheckExact(native) ? (PyArrayObject *)native : NULL;
         int typenum = array == NULL ? scalar_typenum(Py_TYPE(native)) : PyArray_TYPE(array);
-        if (is_left_out || typenum < 0 || typenum >= 64 || !(call->shortcut_dtypes[nargs] >> typenum & 1)
+        if (is_left_out || typenum < 0 || typenum >= 64 || !(call->shortcut.dtypes[nargs] >> typenum & 1)
             || (array != NULL && PyArray_SIZE(array) >= config.few)) {
             return NULL;
         }
         int ndim = array == NULL ? 0 : PyArray_NDIM(array);
         if (nargs == 0
-            && (ndim < call->shortcut_ndim || (call->shortcut_needs_finite && (array == NULL || !is_finite(array))))) {
+            && (ndim < call->shortcut.ndim || (call->shortcut.needs_finite && (array == NULL || !is_finite(array))))) {
             return NULL;
         }
         args[nargs++] = native;
     }
-    PyObject *shortcut = Py_NewRef(call->shortcut); /* a call from another thread may replace it */
+    PyObject *shortcut = Py_NewRef(call->shortcut.function); /* a call from another thread may replace it */
     PyObject *result = call_or_loop(shortcut, args, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(shortcut);
     return result == NULL ? fall_back() : result;
@@ -105,10 +105,10 @@ call_shortcut(Call *call, PyObject *function, PyObject *const *natives)
 static void
 cache_direct(Call *call, PyObject *function)
 {
-    PyObject *told = PyObject_GetAttr(function, constants.direct);
+    PyObject *facts = PyObject_GetAttr(function, constants.direct);
     Direct found = {NULL}, former = call->direct;
-    if (told == NULL || !PyTuple_Check(told)
-        || !PyArg_ParseTuple(told, "OO!O!OpO!", &found.function, &PyType_Type, &found.type, &PyFrozenSet_Type,
+    if (facts == NULL || !PyTuple_Check(facts)
+        || !PyArg_ParseTuple(facts, "OO!O!OpO!", &found.function, &PyType_Type, &found.type, &PyFrozenSet_Type,
                              &found.dtypes, &found.guard, &found.is_guarded, &PyFrozenSet_Type, &found.options)) {
         PyErr_Clear(); /* most have none */
         found = (Direct){NULL};
@@ -124,7 +124,7 @@ cache_direct(Call *call, PyObject *function)
     }
     found.of = Py_NewRef(function);
     call->direct = found;
-    Py_XDECREF(told);
+    Py_XDECREF(facts);
     clear_direct(&former);
 }
 
@@ -181,7 +181,7 @@ library's function. */
 static void
 note_arrays(Call *call, PyObject *home, size_t count)
 {
-    int is_noted = count <= MOST_ARRAYS && !call->gives_views && !call->is_read_only && call->result_class == NULL;
+    int is_noted = count <= MOST_ARRAYS && !(call->flags & GIVES_VIEWS) && !(call->flags & IS_READ_ONLY) && call->result_class == NULL;
     for (size_t i = 0; i < count && is_noted; i++) {
         int role = call->parameters[i].role;
         is_noted = (role == ARRAY || role == WEAK) && call->native_order[i] == (int)i;
@@ -196,7 +196,7 @@ To ask takes 30 ns each time, so an Array says what was found in its slot `_plai
 native array: False if nothing is known yet, True if no derivative may be taken of it, then its dtype. `*is_open`, whether a
 transform is open, is -1 until that is asked. `*are_plain` becomes 0 if a derivative may be taken of this one. */
 static int
-is_as_told(const Direct *direct, PyObject *array, PyObject *native, PyObject *dtype, int *is_open, int *are_plain)
+fits_direct(const Direct *direct, PyObject *array, PyObject *native, PyObject *dtype, int *is_open, int *are_plain)
 {
     PyObject *known = get_slot(array, config.plain_offset); /* compared only, as what follows may run any code */
     if (known == dtype) {
@@ -242,7 +242,7 @@ call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
         Py_INCREF(natives[i]);
     }
     for (Py_ssize_t i = 0; fits && i < nargs; i++) { /* another dtype that fits is left to the usual way */
-        fits = is_as_told(direct, args[i], natives[i], dtype, &is_open, &are_plain);
+        fits = fits_direct(direct, args[i], natives[i], dtype, &is_open, &are_plain);
     }
     if (fits) {
         result = PyObject_Vectorcall(function, natives, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);

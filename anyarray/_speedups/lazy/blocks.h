@@ -41,18 +41,6 @@ typedef struct {
     int operand_count, step_count, buffer_count;
 } Program;
 
-/* Whether numbers of one dtype are cast to another here. */
-int is_cast_known(int from, int to);
-
-/* What casts from one dtype to another. */
-const Loop *cast_loop(int from, int to);
-
-/* Casts `count` numbers that lie `stride` bytes apart. */
-void cast_numbers(int from, int to, const char *source, npy_intp stride, char *target, npy_intp count);
-
-/* Adds up bools, as the loop of a ufunc does numbers. */
-void count_bools(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data);
-
 /* Merges axes where all operands allow it. */
 void merge_axes(Program *chain);
 

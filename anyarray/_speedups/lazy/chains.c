@@ -5,6 +5,7 @@ Compiled: in which order they run and which results are kept. `graph.c` gathers 
 #include "chains.h"
 #include "arrays.h"
 #include "blocks.h"
+#include "elements.h"
 #include "call.h"
 #include "choice.h"
 #include "config.h"
@@ -14,11 +15,11 @@ Compiled: in which order they run and which results are kept. `graph.c` gathers 
 #include <time.h>
 
 #define TIMED 4          /* calls from which on the time of a chain says what a call takes in one, */
-#define TIMES 3          /* and how often it is told of a function and a class of sizes */
-#define PAUSE 64         /* chains until it is told again, where it was of no use yet */
+#define TIMES 3          /* and how often it is reported for a function and a class of sizes */
+#define PAUSE 64         /* chains until it is reported again, where it was of no use yet */
 
 static PyThread_type_lock running; /* held while a chain is run */
-static int untold;                  /* chains until the next one is told */
+static int until_report;            /* chains until the next report */
 
 int
 init_chains(void)
@@ -74,45 +75,45 @@ typedef struct {
     double seconds;
 } Run;
 
-/* Tells Python what calls took, as somebody watches, or as the times of some of their functions are of use. The values
+/* Reports to Python what calls took, as somebody watches, or as the times of some of their functions are of use. The values
 are there, so an error is none of the call that needs them. */
 static void
-tell_run(const Run *run, const Lazy *target)
+report_run(const Run *run, const Lazy *target)
 {
     npy_intp size = target->group ? size_of_operand(target->operands[0]) : target->size;
     int is_watched = decisions_are_recorded(), is_new = 0, kept = 0, count = 0, at = size_class(size);
-    if (untold > 0 && !is_watched) {
-        untold--;
+    if (until_report > 0 && !is_watched) {
+        until_report--;
         return;
     }
     for (int c = 0; c < run->graph.call_count; c++) {
-        const unsigned char *told = run->graph.calls[c]->loop->told;
+        const unsigned char *reports = run->graph.calls[c]->loop->reports;
         kept += run->results[c] != NULL;
-        count += told != NULL;
-        is_new |= told != NULL && at < SIZE_CLASSES && told[at] < TIMES;
+        count += reports != NULL;
+        is_new |= reports != NULL && at < SIZE_CLASSES && reports[at] < TIMES;
     }
     int is_typical = is_new && count >= TIMED && kept == 1;
     if (!is_typical && !is_watched) {
         return;
     }
     PyObject *calls = PyList_New(0);
-    int is_told = calls != NULL;
-    for (int c = 0; is_told && c < run->graph.call_count; c++) {
+    int is_listed = calls != NULL;
+    for (int c = 0; is_listed && c < run->graph.call_count; c++) {
         const Loop *loop = run->graph.calls[c]->loop;
-        if (loop->told != NULL) {
+        if (loop->reports != NULL) {
             PyObject *call = Py_BuildValue("ON", loop->ours, PyArray_DescrFromType(loop->types[0]));
-            is_told = call != NULL && PyList_Append(calls, call) == 0;
+            is_listed = call != NULL && PyList_Append(calls, call) == 0;
             Py_XDECREF(call);
         }
     }
-    PyObject *done = is_told ? PyObject_CallFunction(config.ran, "OndiN", calls, size, run->seconds, is_typical,
+    PyObject *done = is_listed ? PyObject_CallFunction(config.ran, "OndiN", calls, size, run->seconds, is_typical,
                                                      where_of(target))
                              : NULL;
-    untold = done == Py_False && is_typical ? PAUSE : untold;
+    until_report = done == Py_False && is_typical ? PAUSE : until_report;
     for (int c = 0; done == Py_True && c < run->graph.call_count && at < SIZE_CLASSES; c++) {
-        unsigned char *told = run->graph.calls[c]->loop->told;
-        if (told != NULL) {
-            told[at] += told[at] < TIMES;
+        unsigned char *reports = run->graph.calls[c]->loop->reports;
+        if (reports != NULL) {
+            reports[at] += reports[at] < TIMES;
         }
     }
     if (done == NULL && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
@@ -431,13 +432,14 @@ call_with(PyObject *function, Lazy *lazy)
 int
 compute_into(Lazy *lazy, PyObject *into)
 {
-    PyObject *elsewhere = lazy->loop == NULL ? config.compute : into == NULL && lazy->is_decided ? config.move : NULL;
+    int is_numpy = lazy->home == config.numpy_home;
+    PyObject *elsewhere = !is_numpy ? config.compute : into == NULL && lazy->is_decided ? config.move : NULL;
     Py_INCREF(lazy);
     int is_done = compute_other_shapes(lazy); /* first, as they have blocks of their own */
     if (is_done && elsewhere != NULL && lazy->value == NULL) {
         is_done = call_with(elsewhere, lazy);
     }
-    if (is_done && lazy->loop != NULL) {
+    if (is_done && is_numpy) {
         Run run = {.results = NULL};
         lock_chains();
         int is_there = lazy->value != NULL; /* by another backend, or another thread */
@@ -448,7 +450,7 @@ compute_into(Lazy *lazy, PyObject *into)
         }
         is_done = is_there ? into == NULL : has_run && warn(&run);
         if (is_done && has_run) {
-            tell_run(&run, lazy);
+            report_run(&run, lazy);
         }
         end_run(&run, into, has_run); /* now, as what is freed may run Python code */
     }

@@ -1,6 +1,6 @@
 /* The graph of recorded calls that lead to some, gathered when their values are needed.
 
-Compiled: all of it. `chains.c` runs it in NumPy, and Python, which is told of it as `_lazy.compiler.Graph`, elsewhere. */
+Compiled: all of it. `chains.c` runs it in NumPy, and Python, as `_lazy.compiler.Graph`, elsewhere. */
 
 #include "graph.h"
 #include "arrays.h"
@@ -153,10 +153,10 @@ mark_calls(Lazy *lazy)
     return generation;
 }
 
-/* Adds a call to those that Python is told of, with what it reads and the dtype that it gives: steals the references to
+/* Adds a call to the list for Python, with its operands and the dtype of its result: steals the references to
 both. Its name, or NULL with an exception. */
 static PyObject *
-tell_call(PyObject *calls, PyObject *origins, Lazy *origin, PyObject *function, PyObject *operands, PyObject *dtype)
+list_call(PyObject *calls, PyObject *origins, Lazy *origin, PyObject *function, PyObject *operands, PyObject *dtype)
 {
     PyObject *call = operands == NULL || dtype == NULL ? NULL : PyTuple_Pack(3, function, operands, dtype);
     int is_added = call != NULL && PyList_Append(calls, call) == 0 && PyList_Append(origins, (PyObject *)origin) == 0;
@@ -173,22 +173,22 @@ name_of_operand(const Graph *graph, Lazy *call, int i, PyObject *names, PyObject
     PyObject *operand = call->operands[i], *array = array_of_operand(operand);
     PyObject *name = array == NULL ? Py_NewRef(PyList_GET_ITEM(names, ((Lazy *)operand)->at))
                                    : PyUnicode_FromFormat("x%d", index_of_array(graph, array));
-    int to = call->loop == NULL ? 0 : call->loop->types[i];
-    if (name == NULL || call->loop == NULL || typenum_of_operand(operand) == to) {
+    int to = call->loop->types[i];
+    if (name == NULL || call->home != config.numpy_home || typenum_of_operand(operand) == to) {
         return name;
     }
     PyObject *operands = PyTuple_Pack(1, name), *dtype = (PyObject *)PyArray_DescrFromType(to);
     Py_DECREF(name);
-    return tell_call(calls, origins, call, constants.astype, operands, dtype);
+    return list_call(calls, origins, call, constants.astype, operands, dtype);
 }
 
-/* Tells Python of the calls, and of the names of what they give, in lists; 0 with an exception. */
+/* Lists the calls, and the names of their results; 0 with an exception. */
 static int
-tell_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origins)
+list_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origins)
 {
     for (int c = 0; c < graph->call_count; c++) {
         Lazy *call = graph->calls[c];
-        PyObject *function = call->loop == NULL ? call->function : call->loop->told == NULL ? constants.astype : call->loop->ours;
+        PyObject *function = call->loop->reports == NULL ? constants.astype : call->loop->ours;
         PyObject *operands = PyTuple_New(call->operand_count);
         for (int i = 0; operands != NULL && i < call->operand_count; i++) {
             PyObject *operand = name_of_operand(graph, call, i, names, calls, origins);
@@ -199,38 +199,38 @@ tell_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origi
             PyTuple_SET_ITEM(operands, i, operand);
         }
         PyObject *dtype = PyObject_GetAttr((PyObject *)call, constants.dtype);
-        PyObject *name = tell_call(calls, origins, call, function, operands, dtype);
-        int is_told = name != NULL && PyList_Append(names, name) == 0;
+        PyObject *name = list_call(calls, origins, call, function, operands, dtype);
+        int is_listed = name != NULL && PyList_Append(names, name) == 0;
         Py_XDECREF(name);
-        if (!is_told) {
+        if (!is_listed) {
             return 0;
         }
     }
     return 1;
 }
 
-/* What Python is told of a graph, of which `kept` says which calls are kept. */
+/* A graph as a tuple; `is_needed` says of which calls the results are. */
 static PyObject *
-tell_graph(const Graph *graph, const char *kept)
+tuple_of_graph(const Graph *graph, const char *is_needed)
 {
     PyObject *names = PyList_New(0), *calls = PyList_New(0), *origins = PyList_New(0), *nodes = PyList_New(0);
-    PyObject *results = PyList_New(0), *arrays = PyTuple_New(graph->array_count), *told = NULL;
-    int is_done = names && calls && origins && nodes && results && arrays && tell_calls(graph, names, calls, origins);
+    PyObject *results = PyList_New(0), *arrays = PyTuple_New(graph->array_count), *result = NULL;
+    int is_done = names && calls && origins && nodes && results && arrays && list_calls(graph, names, calls, origins);
     for (int i = 0; is_done && i < graph->array_count; i++) {
         PyTuple_SET_ITEM(arrays, i, Py_NewRef(graph->arrays[i]));
     }
     for (int c = 0; is_done && c < graph->call_count; c++) {
-        is_done = !kept[c] || (PyList_Append(nodes, (PyObject *)graph->calls[c]) == 0
+        is_done = !is_needed[c] || (PyList_Append(nodes, (PyObject *)graph->calls[c]) == 0
                                && PyList_Append(results, PyList_GET_ITEM(names, c)) == 0);
     }
     if (is_done) {
-        told = PyTuple_Pack(5, calls, arrays, results, nodes, origins);
+        result = PyTuple_Pack(5, calls, arrays, results, nodes, origins);
     }
     PyObject *const made[] = {names, calls, origins, nodes, results, arrays};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++) {
         Py_XDECREF(made[i]);
     }
-    return told;
+    return result;
 }
 
 PyObject *
@@ -239,31 +239,31 @@ graph_of(PyObject *Py_UNUSED(module), PyObject *targets)
     Py_ssize_t given = PyTuple_Size(targets);
     Lazy **wanted = given < 0 ? NULL : PyMem_RawMalloc(sizeof *wanted * (size_t)(given + 1));
     Graph graph = {0};
-    char *kept = NULL;
+    char *is_needed = NULL;
     int count = 0, is_done = wanted != NULL;
     for (Py_ssize_t i = 0; is_done && i < given; i++) {
         is_done = compute_other_shapes((Lazy *)PyTuple_GET_ITEM(targets, i));
     }
-    for (Py_ssize_t i = 0; is_done && i < given; i++) { /* no Python code runs from here on until all is told */
+    for (Py_ssize_t i = 0; is_done && i < given; i++) { /* no Python code runs from here on until the tuple is made */
         Lazy *target = (Lazy *)PyTuple_GET_ITEM(targets, i);
         if (target->value == NULL) {
             wanted[count++] = target;
         }
     }
     is_done = is_done && gather_calls(wanted, count, &graph)
-              && (kept = PyMem_RawCalloc((size_t)graph.call_count + 1, 1)) != NULL;
+              && (is_needed = PyMem_RawCalloc((size_t)graph.call_count + 1, 1)) != NULL;
     for (int c = 0; is_done && c < graph.call_count; c++) {
-        kept[c] = Py_REFCNT(graph.calls[c]) > graph.calls[c]->readers;
+        is_needed[c] = Py_REFCNT(graph.calls[c]) > graph.calls[c]->readers;
     }
     int is_collecting = PyGC_Disable(); /* else a finalizer may run other calls */
-    PyObject *told = is_done ? tell_graph(&graph, kept) : NULL;
+    PyObject *result = is_done ? tuple_of_graph(&graph, is_needed) : NULL;
     if (is_collecting) {
         PyGC_Enable();
     }
     PyMem_RawFree(wanted);
-    PyMem_RawFree(kept);
+    PyMem_RawFree(is_needed);
     free_graph(&graph);
-    return told != NULL || PyErr_Occurred() ? told : PyErr_NoMemory();
+    return result != NULL || PyErr_Occurred() ? result : PyErr_NoMemory();
 }
 
 PyObject *

@@ -79,8 +79,6 @@ lazy_dealloc(PyObject *self)
     leave_ring(recorded);
     release_operands(recorded);
     Py_XDECREF(recorded->value);
-    Py_XDECREF(recorded->function);
-    Py_XDECREF(recorded->dtype);
     PyObject_GC_Del(self);
 }
 
@@ -111,11 +109,17 @@ lazy_get_shape(PyObject *self, void *Py_UNUSED(closure))
     return PyArray_IntTupleFromIntp(recorded->ndim, recorded->shape);
 }
 
+PyObject *
+dtype_of_operand(PyObject *operand)
+{
+    PyObject *dtype = is_lazy(operand) ? ((Lazy *)operand)->loop->dtype : NULL;
+    return dtype == NULL ? (PyObject *)PyArray_DescrFromType(typenum_of_operand(operand)) : Py_NewRef(dtype);
+}
+
 static PyObject *
 lazy_get_dtype(PyObject *self, void *Py_UNUSED(closure))
 {
-    PyObject *dtype = ((Lazy *)self)->dtype;
-    return dtype == NULL ? (PyObject *)PyArray_DescrFromType(typenum_of_operand(self)) : Py_NewRef(dtype);
+    return dtype_of_operand(self);
 }
 
 static PyObject *
@@ -227,7 +231,7 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
     Py_INCREF(native);
     PyObject *value = ((Lazy *)native)->value;
     value = Py_XNewRef(value == NULL ? compute((Lazy *)native) : value);
-    if (value != NULL && ((Lazy *)native)->ndim == 0 && ((Lazy *)native)->loop != NULL) {
+    if (value != NULL && ((Lazy *)native)->ndim == 0 && ((Lazy *)native)->home == config.numpy_home) {
         value = PyArray_Return((PyArrayObject *)value); /* a scalar, as NumPy gives */
     }
     if (value != NULL && get_slot(array, offset) == native) {

@@ -12,8 +12,8 @@
 typedef struct lazy {
     PyObject_HEAD
     PyObject *value;                  /* the native array, or NULL as long as it is not computed */
-    const Loop *loop;                 /* NumPy's; NULL of a call on another backend, which has in its place */
-    PyObject *home, *function, *dtype; /* where it runs, which is never deleted, its name and its library's dtype */
+    const Loop *loop;                 /* the function; in NumPy its inner loop */
+    PyObject *home;                   /* where it runs, which is never deleted */
     int operand_count;
     PyObject *operands[MAX_OPERANDS]; /* native arrays that nobody writes to before this is computed, or other calls */
     PyObject *code, *globals;         /* where the call was made, and */
@@ -57,6 +57,9 @@ is_lazy(PyObject *value)
 {
     return Py_TYPE(value) == &LazyType;
 }
+
+/* The dtype of its library of a recorded call, or of an ndarray: a new reference. */
+PyObject *dtype_of_operand(PyObject *operand);
 
 /* The number of the dtype of a recorded call of NumPy's, or of an ndarray. */
 static inline int

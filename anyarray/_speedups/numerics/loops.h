@@ -17,8 +17,9 @@ typedef struct {
     int operand_count;
     int is_correctly_rounded; /* so that its results do not depend on how the operands lie in memory */
     int types[MAX_OPERANDS + 1]; /* numbers of dtypes: of what it reads, and of what it gives */
+    PyObject *dtype;     /* of the result, on another home than NumPy's */
     PyObject *ours;      /* the name of the function of ours that it is for: interned; NULL of a cast */
-    unsigned char *told; /* how often the time of a chain with it was told, by `size_class`; NULL of a cast */
+    unsigned char *reports; /* how often the time of a chain with it was reported, by `size_class`; NULL of a cast */
 } Loop;
 
 #define SIZE_CLASSES 21

@@ -99,6 +99,13 @@ def require_vectors(ndim1: int, ndim2: int) -> None:
         raise ValueError(f"both arrays must have one axis, not {ndim1} and {ndim2}")
 
 
+def matrices(x: Any) -> Any:
+    """`x`, which must be a matrix or a stack of them."""
+    if x.ndim < 2:
+        raise ValueError("x must be a matrix or a stack of them")
+    return x
+
+
 def near_diagonal(shape: Sequence[int], k: int) -> int:
     """`k`, or the nearest empty diagonal if `k` has more than 32 bits.
 

@@ -22,8 +22,7 @@ import numpy as np
 from array_api_compat import cupy as namespace
 
 from anyarray._base import dtypes
-from anyarray.backends import numpy as on_numpy
-from anyarray.backends._shared.axes import near_diagonal, only_axis, require_vectors
+from anyarray.backends._shared.axes import matrices, near_diagonal, only_axis, require_vectors
 from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
 from anyarray.backends.cupy import _transfers
 from anyarray.backends.cupy._fusing import fused as fused
@@ -796,7 +795,7 @@ def _floating(x: Native) -> Native:
 
 
 def _rank(x: Native, /, *, rtol: Any = None) -> Native:
-    if 0 in on_numpy.matrices(x).shape[-2:]:
+    if 0 in matrices(x).shape[-2:]:
         return cupy.zeros(x.shape[:-2], np.int64)
     return namespace.linalg.matrix_rank(_floating(x), rtol=rtol)
 

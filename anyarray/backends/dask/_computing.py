@@ -27,12 +27,12 @@ def computed(*xs: Native) -> list[np.ndarray[Any, Any]]:
 
     What they share is computed once. From then on the graphs of `xs` hold them in place of the tasks.
     """
-    missing = {id(x): x for x in xs if "anyarray_kept" not in vars(x)}
+    missing = {id(x): x for x in xs if "anyarray_computed" not in vars(x)}
     with _errors_of_a_cluster():
         found = dask.compute(*missing.values())
     for x, value in zip(missing.values(), found, strict=True):
         _keep(x, np.asarray(value))
-    return [vars(x)["anyarray_kept"] for x in xs]
+    return [vars(x)["anyarray_computed"] for x in xs]
 
 
 @contextmanager
@@ -60,7 +60,7 @@ def _keep(x: Native, value: np.ndarray[Any, Any]) -> None:
             for at in np.ndindex(x.numblocks)
         }
         x.dask = HighLevelGraph.from_collections(x.name, blocks)
-    x.anyarray_kept = value
+    x.anyarray_computed = value
 
 
 def persisted(*xs: Native) -> None:
@@ -87,7 +87,7 @@ def count(x: Native) -> None:
 def from_host(a: np.ndarray[Any, Any]) -> Native:
     """An array of the memory of an ndarray, which nobody writes to."""
     x = da.from_array(a, chunks=chunks_for(a.shape), name=False, meta=np.empty((0,) * a.ndim, a.dtype))
-    x.anyarray_kept = a
+    x.anyarray_computed = a
     return x
 
 

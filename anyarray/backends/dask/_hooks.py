@@ -78,7 +78,7 @@ def from_numpy(a: np.ndarray[Any, Any], device: str, /) -> Native:
 
 def scalar(value: complex, dtype: np.dtype[Any], device: str, /) -> Native:
     x = from_host(np.asarray(value, dtype))
-    x.anyarray_value = vars(x)["anyarray_kept"]
+    x.anyarray_value = vars(x)["anyarray_computed"]
     return x
 
 

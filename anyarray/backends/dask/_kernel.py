@@ -134,13 +134,6 @@ def axes_within(axis: Axis, ndim: int) -> tuple[int, ...]:
     return axes
 
 
-def matrices(x: Native) -> Native:
-    """`x`, which must be a matrix or a stack of them."""
-    if x.ndim < 2:
-        raise ValueError("x must be a matrix or a stack of them")
-    return x
-
-
 @functools.lru_cache(1024)
 def _dtype_of(function: Callable[..., Any], key: Any, dtypes: tuple[Any, ...]) -> Any:
     found = function(*(np.ones(1, dtype) for dtype in dtypes))

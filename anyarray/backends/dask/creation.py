@@ -12,8 +12,9 @@ import numpy as np
 from dask.array.core import normalize_chunks
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import matrices
 from anyarray.backends.dask._computing import from_host
-from anyarray.backends.dask._kernel import Block, Native, chunks_for, elementwise, empty_of, known, matrices
+from anyarray.backends.dask._kernel import Block, Native, chunks_for, elementwise, empty_of, known
 
 __all__ = [
     "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",

@@ -13,6 +13,7 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
+from anyarray.backends._shared.axes import matrices
 from anyarray.backends.dask._kernel import (
     Axis,
     Block,
@@ -22,7 +23,6 @@ from anyarray.backends.dask._kernel import (
     axes_within,
     floating,
     known,
-    matrices,
     promoted,
     stacked,
 )  # fmt: skip

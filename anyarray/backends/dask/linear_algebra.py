@@ -7,7 +7,8 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from anyarray.backends.dask._kernel import Native, as_dtype, axis_within, known, matrices, promoted
+from anyarray.backends._shared.axes import matrices
+from anyarray.backends.dask._kernel import Native, as_dtype, axis_within, known, promoted
 from anyarray.backends.dask.creation import zeros
 from anyarray.backends.dask.elementwise import conj, multiply
 from anyarray.backends.dask.statistical import sum

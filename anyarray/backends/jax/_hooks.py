@@ -134,7 +134,7 @@ _SMALL: Final = 1 << 16
 """Bytes up to which `jnp.asarray` (17 us) is faster than `jax.device_put` (30 us); it makes one more copy."""
 _FREQUENT: Final = 512
 """Calls after which `jnp.asarray` has saved the time of its compilation for a shape and dtype (some 10 ms)."""
-_KEPT: Final = 1024
+_MOST_CACHED: Final = 1024
 """The maximum number of shapes and dtypes counted, as a program may use any number of them."""
 _calls: Final[dict[tuple[tuple[int, ...], Any], int]] = {}
 
@@ -144,7 +144,7 @@ def _is_frequent(key: tuple[tuple[int, ...], Any]) -> bool:
     count = _calls.get(key, 0)
     if count >= _FREQUENT:
         return True
-    if len(_calls) >= _KEPT:
+    if len(_calls) >= _MOST_CACHED:
         _calls.clear()
     _calls[key] = count + 1
     return False

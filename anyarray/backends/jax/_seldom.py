@@ -47,7 +47,7 @@ _LONG: Final = 1 << 20
 """Elements from which on a function is compiled: the call itself takes some milliseconds."""
 _SHORT: Final = 64
 """The length to which shorter arrays are padded."""
-_KEPT: Final = 4096
+_MOST_CACHED: Final = 4096
 """The maximum number of keys whose time is counted."""
 _spent: Final[dict[Any, float]] = {}
 _lengths: Final[dict[Any, set[Any]]] = {}
@@ -62,7 +62,7 @@ def is_rare(key: Any, microseconds: float) -> bool:
     spent = _spent.get(key, 0.0)
     if spent >= COMPILATION:
         return False
-    if len(_spent) >= _KEPT:
+    if len(_spent) >= _MOST_CACHED:
         for one in [one for one, its in _spent.items() if its < COMPILATION] or list(_spent):
             _spent.pop(one, None)  # another thread may have been here
     _spent[key] = spent + microseconds
@@ -137,7 +137,7 @@ class Meetings:
             return True
         if not is_frequent(self._body, args, options, self._is_padded):
             return False
-        if len(self._common) >= _KEPT:
+        if len(self._common) >= _MOST_CACHED:
             self._common.clear()
         self._common.add(shapes)
         return True

@@ -64,7 +64,7 @@ _transpose = op("Transpose")
 _unpack = op("Unpack")
 _upper_bound = op("UpperBound")
 
-_KEPT: Final = 1 << 10
+_MOST_CACHED: Final = 1 << 10
 """Size of the cache of orders of axes, for each function."""
 _PARTS: Final = 64
 """Most tensors of one eager Unpack: TensorFlow makes a kernel for each new count, which takes 0.1 ms per tensor."""
@@ -276,7 +276,7 @@ def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
     return _transpose(x, _order(axes))
 
 
-@functools.lru_cache(_KEPT)
+@functools.lru_cache(_MOST_CACHED)
 def _order(axes: tuple[int, ...]) -> Tensor:
     return constant(axes_in(axes, len(axes)))
 
@@ -285,7 +285,7 @@ def moveaxis(x: Tensor, source: Ints, destination: Ints, /) -> Tensor:
     return _transpose(x, _moved(x.shape.rank, source, destination))
 
 
-@functools.lru_cache(_KEPT)
+@functools.lru_cache(_MOST_CACHED)
 def _moved(rank: int, source: Ints, destination: Ints) -> Tensor:
     return constant(moved(rank, source, destination))
 

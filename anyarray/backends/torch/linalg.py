@@ -12,7 +12,7 @@ import torch
 
 from anyarray.backends import torch as backend
 from anyarray.backends._shared import linear_algebra
-from anyarray.backends._shared.axes import axes_in, near_diagonal, require_vectors
+from anyarray.backends._shared.axes import axes_in, matrices, near_diagonal, require_vectors
 from anyarray.backends.torch._hooks import is_traced
 from anyarray.backends.torch._kernel import SUMMED, Axes, Native, directly, inexact, is_recorded, promoted, with_kernels
 from anyarray.backends.torch._slopes import with_derivative
@@ -23,12 +23,6 @@ __all__ = [
     "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
     "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
 ]  # fmt: skip
-
-
-def _matrices(x: Native) -> Native:
-    if x.ndim < 2:
-        raise ValueError("x must be a matrix or a stack of them")
-    return x
 
 
 def outer(x1: Native, x2: Native, /) -> Native:
@@ -166,8 +160,8 @@ def inv(x: Native, /) -> Native:
 @_factoring(_DIVERGING)
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
     if ord == "fro":
-        return _euclidean(_matrices(x), (x.ndim - 2, x.ndim - 1), keepdims)
-    return linear_algebra.matrix_norm(backend, _matrices(x), keepdims, ord)
+        return _euclidean(matrices(x), (x.ndim - 2, x.ndim - 1), keepdims)
+    return linear_algebra.matrix_norm(backend, matrices(x), keepdims, ord)
 
 
 @_factoring(_SINGULAR)
@@ -249,7 +243,7 @@ def _euclidean(x: Native, axes: tuple[int, ...], keepdims: bool) -> Native:
 
 @_factoring(_DIVERGING)
 def _matrix_rank(x: Native, /, *, rtol: Any) -> Native:
-    values = torch.linalg.svdvals(_matrices(x))
+    values = torch.linalg.svdvals(matrices(x))
     if not values.shape[-1]:
         return torch.zeros(x.shape[:-2], dtype=torch.int64, device=x.device)
     largest = torch.amax(values, -1, keepdim=True)
@@ -264,7 +258,7 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
 
 @_factoring(_DIVERGING)
 def _pinv(x: Native, /, *, rtol: Any) -> Native:
-    return torch.linalg.pinv(_without(torch.isinf, _matrices(x)), rtol=linear_algebra.tolerance(torch, x, rtol))
+    return torch.linalg.pinv(_without(torch.isinf, matrices(x)), rtol=linear_algebra.tolerance(torch, x, rtol))
 
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:

@@ -1,11 +1,11 @@
 /* Calls that run where their Arrays live, as was decided about calls alike. */
 
-#ifndef ANYARRAY_KEPT_H
-#define ANYARRAY_KEPT_H
+#ifndef ANYARRAY_DECISIONS_H
+#define ANYARRAY_DECISIONS_H
 
 #include "call.h"
 
 /* Whether it was decided that a call of Arrays which all live on `home` runs there, and nothing else is to be asked. */
-int is_kept_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives);
+int is_decided_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives);
 
 #endif

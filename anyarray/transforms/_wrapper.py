@@ -1,11 +1,11 @@
-"""The generated wrapper of a function under `jit`, the entrance."""
+"""The generated wrapper of a function under `jit`."""
 
 from __future__ import annotations
 
 import functools
 import inspect
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from anyarray._base import dtypes
 from anyarray._call import diagnosis
@@ -21,27 +21,31 @@ RESERVED: Final = {
     "home_",
     "choice_",
     "chosen_",
+    "refusal_",
     "run_",
     "result_",
     "error_",
 }
-"""Names used in the entrance: no parameter may have one of them, or of `given_names`."""
+"""Names used in the wrapper: no parameter may have one of them, or of `given_names`."""
+
+
+Fast: TypeAlias = "tuple[Callable[..., Native] | None, type[Exception] | None]"
+NOT_COMPILED: Final[Fast] = None, None
 
 
 class Own:
-    """The state of an entrance: its only global.
+    """The state of a wrapper: its only global.
 
-    An entrance pickled by value, as by cloudpickle, pickles this object: it is made anew,
+    A wrapper pickled by value, as by cloudpickle, pickles this object: it is made anew,
     without anything that was compiled.
     """
 
     __slots__ = (
         *("auto", "bare", "changes", "current", "defaults", "explain", "fast", "function", "apart", "made", "new"),
-        *("others", "refusals", "set", "slow", "usual"),
+        *("others", "set", "slow", "usual"),
     )
 
-    fast: dict[Home, Callable[..., Native] | None]
-    refusals: dict[Callable[..., Native], type[Exception]]
+    fast: dict[Home, Fast]
     bare: dict[Home, Choice]
     slow: Callable[..., Any]
     function: Callable[..., Any]
@@ -72,8 +76,8 @@ def given_names(count: int) -> list[str]:
     return [f"given{i}_" for i in range(count)]
 
 
-def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
-    """The source text of the entrance: the fast path for Arrays on one home.
+def wrapper_text(function: Callable[..., Any], names: Sequence[str]) -> str:
+    """The source text of the wrapper: the fast path for Arrays on one home.
 
     It is as in `_call.body`; everything else takes the slow path. Between two computations each lookup takes
     several times as long as in a loop, so there are few checks: an argument without `_home` is no Array. A RuntimeError
@@ -84,7 +88,7 @@ def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
     first, *others = names
     run = "own_.fast[home_]"
     if others:
-        run += f" if {' and '.join(f'{name}._home is home_' for name in others)} else None"
+        run += f" if {' and '.join(f'{name}._home is home_' for name in others)} else (None, None)"
     natives = ", ".join(f"{name}._native" for name in names)
     is_there = "".join(f" and {name}._home is home_" for name in others)
     fresh = given_names(len(names))
@@ -93,7 +97,7 @@ def entrance_text(function: Callable[..., Any], names: Sequence[str]) -> str:
 def called{inspect.Signature(bare)}:
     try:
         home_ = {first}._home
-        run_ = {run}
+        run_, refusal_ = {run}
     except own_.others:
         run_ = home_ = None
     if run_ is not None and (not own_.changes or own_.defaults() is own_.usual):
@@ -106,7 +110,7 @@ def called{inspect.Signature(bare)}:
             except RuntimeError as error_:
                 own_.explain(error_)
                 raise
-            except own_.refusals.get(run_, Exception):
+            except refusal_:
                 pass
             except Exception as error_:
                 own_.explain(error_)

@@ -3,7 +3,7 @@
 Compiled: to find them. Left to Python: decisions, those of calls that move, or that an account may move later. Repeated
 here: the key of a decision (`_choice.automatic.key_of`). */
 
-#include "kept.h"
+#include "decisions.h"
 #include "arrays.h"
 #include "choice.h"
 
@@ -19,7 +19,7 @@ shape_of(PyObject *home, PyObject *native)
     return shape;
 }
 
-/* The key of a kept decision: a new reference, or NULL with an exception. */
+/* The key of a cached decision: a new reference, or NULL with an exception. */
 static PyObject *
 key_of(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {
@@ -31,7 +31,7 @@ key_of(Call *call, PyObject *home, PyObject *const *values, PyObject *const *nat
     if (key == NULL) {
         return NULL;
     }
-    PyTuple_SET_ITEM(key, 0, Py_NewRef(call->axis_at < 0 ? Py_None : values[call->axis_at]));
+    PyTuple_SET_ITEM(key, 0, Py_NewRef(call->choice.axis_at < 0 ? Py_None : values[call->choice.axis_at]));
     Py_ssize_t to = 1;
     for (int i = 0; i < call->parameter_count; i++) {
         int at = call->native_order[i];
@@ -56,17 +56,17 @@ key_of(Call *call, PyObject *home, PyObject *const *values, PyObject *const *nat
 }
 
 int
-is_kept_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
+is_decided_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {
-    if (call->kept_calls == NULL || !PyDict_GET_SIZE(call->kept_calls)
-        || (home == config.numpy_home && call->is_elementwise && recorded_below(call->limit))) { /* Python records it */
+    if (call->choice.decisions == NULL || !PyDict_GET_SIZE(call->choice.decisions)
+        || (home == config.numpy_home && (call->flags & IS_ELEMENTWISE) && recorded_below(call->choice.limit))) { /* Python records it */
         return 0;
     }
     PyObject *key = key_of(call, home, values, natives);
-    PyObject *kept = key == NULL ? NULL : PyDict_GetItemWithError(call->kept_calls, key);
+    PyObject *found = key == NULL ? NULL : PyDict_GetItemWithError(call->choice.decisions, key);
     Py_XDECREF(key);
-    if (kept == NULL) {
+    if (found == NULL) {
         fall_back();
     }
-    return kept == home;
+    return found == home;
 }
