@@ -31,6 +31,7 @@ from anyarray.standard.manipulation import concat, flip, reshape, stack
 from anyarray.transforms._call import clear_about_leaks, home_of, wrapped_on
 from anyarray.transforms._jit import jit
 from anyarray.transforms._loops import (
+    Captured,
     Carry,
     Natives,
     count_in_python,
@@ -75,6 +76,7 @@ class _Operands:
         self.natives: list[Natives] = [natives[i:j] for i, j in itertools.pairwise(ends)]
         """Those of each value."""
         backend = self.home.backend
+        self.captured = Captured(self._reach.arrays, self.home)
         self.is_lowered = isinstance(self.home, Batch) or is_staged(self.home)
         """Whether it runs over flat native arrays."""
         self.is_compiled = (
@@ -222,7 +224,9 @@ def _branched(
 
         return branch
 
-    found = ops.run(lambda: switch_natives(home, number, [flattened(at) for at in range(len(branches))], flat))
+    found = ops.run(
+        lambda: switch_natives(home, number, [flattened(at) for at in range(len(branches))], flat, ops.captured)
+    )
     return nested.unflatten(structures[0], wrapped_on(found, home))
 
 
@@ -287,7 +291,7 @@ def _while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init
         def body(*xs: Any) -> Natives:
             return carry.natives(body_fun, body_fun(carry.value(xs)))
 
-        return carry.value(while_natives(home, test, body, ops.natives[0]))
+        return carry.value(while_natives(home, test, body, ops.natives[0], ops.captured))
 
     return ops.run(run)
 
@@ -344,12 +348,12 @@ def _counted(bounds: Sequence[Any], dtype: Any, body_fun: Callable[..., Any], in
             def body(i: Any, end: Any, *xs: Any) -> Natives:
                 return [home.add(i, one), end, *next_of(i, list(xs))]
 
-            return carry.value(while_natives(home, test, body, [first, last, *ops.natives[0]])[2:])
+            return carry.value(while_natives(home, test, body, [first, last, *ops.natives[0]], ops.captured)[2:])
 
         def turn(values: Natives, _: Natives) -> tuple[Natives, Natives]:
             return [home.add(values[0], one), *next_of(values[0], values[1:])], []
 
-        found, _ = scan_natives(home, turn, [first, *ops.natives[0]], [], max(upper - lower, 0), False, 1)
+        found, _ = scan_natives(home, turn, [first, *ops.natives[0]], [], max(upper - lower, 0), False, 1, ops.captured)
         return carry.value(found[1:])
 
     return ops.run(run)
@@ -394,14 +398,26 @@ def scan(
 
 
 def _scanned(
-    name: str, f: Callable[..., Any], init: Any, xs: Any, length: Any, reverse: bool, unroll: int, inside: bool = False
+    name: str,
+    f: Callable[..., Any],
+    init: Any,
+    xs: Any,
+    length: Any = None,
+    reverse: bool = False,
+    unroll: int = 1,
+    given: tuple[Any, ...] = (),
+    inside: bool = False,
 ) -> Any:
-    ops = _Operands(name, [f], [init, xs])
+    """The same; if `f` is one of ours it follows from the user's functions and options in `given`."""
+    functions = [one for one in given if callable(one)] or [f]
+    ops = _Operands(name, functions, [init, xs])
     home = ops.home
     length = _length(name, home, ops, length)
     if ops.is_compiled and not inside:
-        options = (length, reverse, unroll)
-        return ops.program(options, lambda init, xs: _scanned(name, f, init, xs, length, reverse, unroll, inside=True))
+        options = (length, reverse, unroll, *[one for one in given if not callable(one)])
+        return ops.program(
+            options, lambda init, xs: _scanned(name, f, init, xs, length, reverse, unroll, given, inside=True)
+        )
     values, rows = ops.natives
     carry = Carry(name, "init", ops.structures[0], home, values)
     structure = ops.structures[1]
@@ -418,7 +434,7 @@ def _scanned(
             stacked, ys = natives_of_results(name, home, y)
             return carry.natives(f, new), ys
 
-        found, stacks = scan_natives(home, turn, values, rows, length, reverse, unroll)
+        found, stacks = scan_natives(home, turn, values, rows, length, reverse, unroll, ops.captured)
         return carry.value(found), nested.unflatten(stacked, wrapped_on(stacks, home))
 
     return ops.run(run)
@@ -465,7 +481,7 @@ def map(f: Callable[[X], Y], xs: X, *, batch_size: int | None = None) -> Y:  # n
     """
     _check("map", f=f)
     if batch_size is None:
-        return _scanned("map", lambda _, x: (None, f(x)), None, xs, None, False, 1)[1]  # type: ignore[no-any-return]
+        return _scanned("map", lambda _, x: (None, f(x)), None, xs, given=(f,))[1]  # type: ignore[no-any-return]
     size = operator.index(batch_size)
     if size < 1:
         raise errors.ArgumentValueError(f"map: batch_size must be 1 or more, not {size}")
@@ -479,9 +495,8 @@ def map(f: Callable[[X], Y], xs: X, *, batch_size: int | None = None) -> Y:  # n
     results = []
     if whole or not length:
         parts = [reshape(one[:whole], (length // size, size, *one.shape[1:])) for one in arrays]
-        _, found = _scanned(
-            "map", lambda _, x: (None, vmap(f)(x)), None, nested.unflatten(structure, iter(parts)), None, False, 1
-        )
+        parts_of_xs = nested.unflatten(structure, iter(parts))
+        _, found = _scanned("map", lambda _, x: (None, vmap(f)(x)), None, parts_of_xs, given=(f, size))
         results.append(_each(found, lambda y: reshape(y, (whole, *y.shape[2:]))))
     if whole < length:
         results.append(vmap(f)(nested.unflatten(structure, iter([one[whole:] for one in arrays]))))

@@ -16,7 +16,7 @@ from anyarray._array.array import Array
 from anyarray._base import dtypes, errors, nested
 from anyarray._base.functions import name_of
 from anyarray._base.nested import LEAF, Static, Structure
-from anyarray._call.batching import Batch
+from anyarray._call.batching import Batch, Batched
 from anyarray._call.placement import native_on
 from anyarray._call.wrapping import SCALARS, wrap, wrap_apart
 from anyarray._memory import alignment, views
@@ -333,21 +333,62 @@ def _text(home: Home, kinds: Sequence[tuple[Any, tuple[int, ...]]]) -> str:
     return " and ".join([f"{home.dtypes[dtype]} of shape {shape}" for dtype, shape in kinds]) or "no Array"
 
 
+class Captured:
+    """The Arrays of a trace that functions close over.
+
+    Some libraries make graphs of their own of the functions, which may use nothing but their arguments.
+    """
+
+    def __init__(self, arrays: Sequence[Array], home: Home) -> None:
+        self._holders: list[tuple[Any, str, int]] = []
+        self.natives: Natives = []
+        numbers: dict[int, int] = {}
+        for array in arrays if home.backend.has_hook("TAKES_CAPTURED") else ():
+            holder, attribute = array, "_native"
+            while isinstance(getattr(holder, attribute), Batched):
+                holder, attribute = getattr(holder, attribute), "stack"
+            native = getattr(holder, attribute)
+            if home.backend.free.is_traced(native) and array._home.backend is home.backend:
+                number = numbers.setdefault(id(native), len(numbers))
+                if number == len(self.natives):
+                    self.natives.append(native)
+                self._holders.append((holder, attribute, number))
+
+    def taken(self, function: Function, count: int) -> Function:
+        """A function of so many arguments as one that takes these besides."""
+
+        def called(*xs: Any) -> Any:
+            natives = xs[count:]
+            before = [getattr(holder, attribute) for holder, attribute, _ in self._holders]
+            try:
+                for holder, attribute, number in self._holders:
+                    setattr(holder, attribute, natives[number])
+                return function(*xs[:count])
+            finally:
+                for (holder, attribute, _), native in zip(self._holders, before, strict=True):
+                    setattr(holder, attribute, native)
+
+        return called
+
+
 # Flat native arrays: for a batch and in a trace.
 
 
-def while_natives(home: Home, test: Function, body: Function, xs: Natives) -> Natives:
+def while_natives(home: Home, test: Function, body: Function, xs: Natives, captured: Captured) -> Natives:
     """The same loop over native arrays; `body` returns a list of them."""
     if isinstance(home, Batch):
-        return _while_of_batch(home, test, body, xs)
+        return _while_of_batch(home, test, body, xs, captured)
     if is_staged(home):
-        return list(home.while_loop(test, body, xs))
+        if not home.backend.has_hook("TAKES_CAPTURED"):
+            return list(home.while_loop(test, body, xs))
+        test, body = captured.taken(test, len(xs)), captured.taken(body, len(xs))
+        return list(home.while_loop(test, body, xs, captured.natives))
     while wrap(test(*xs), home):
         xs = body(*xs)
     return xs
 
 
-def _while_of_batch(batch: Batch, test: Function, body: Function, xs: Natives) -> Natives:
+def _while_of_batch(batch: Batch, test: Function, body: Function, xs: Natives, captured: Captured) -> Natives:
     """The loop goes on for all elements until none goes on.
 
     Those that do not keep their values.
@@ -369,22 +410,35 @@ def _while_of_batch(batch: Batch, test: Function, body: Function, xs: Natives) -
 
     stacks = list(map(batch.stack_of, xs))
     goes_on = batch.stack_of(test(*of_stacks(*stacks)))
-    return of_stacks(*while_natives(below, test_any, body_of_all, [goes_on, *stacks])[1:])
+    return of_stacks(*while_natives(below, test_any, body_of_all, [goes_on, *stacks], captured)[1:])
 
 
 def scan_natives(
-    home: Home, body: Function, carry: Natives, xs: Natives, length: int, reverse: bool, unroll: int
+    home: Home,
+    body: Function,
+    carry: Natives,
+    xs: Natives,
+    length: int | None,
+    reverse: bool,
+    unroll: int,
+    captured: Captured,
 ) -> tuple[Natives, Natives]:
     """A scan over native arrays; `body` returns two lists of them."""
     if isinstance(home, Batch):
-        return _scan_of_batch(home, body, carry, xs, length, reverse, unroll)
+        return _scan_of_batch(home, body, carry, xs, length, reverse, unroll, captured)
     if length == 0:
         device = home.backend.native_device
         _, ys = body(carry, _zeros(home, xs))
         return carry, [home.zeros((0, *home.shape_of(y)), dtype=home.dtype_of(y), device=device) for y in ys]
     if is_staged(home):
-        found, stacks = home.scan(body, carry, xs, length, reverse, unroll)
+        if home.backend.has_hook("TAKES_CAPTURED"):
+            taken = captured.taken(body, 2)
+            found, stacks = home.scan(taken, carry, xs, length, reverse, unroll, captured.natives)
+        else:
+            found, stacks = home.scan(body, carry, xs, length, reverse, unroll)
         return list(found), list(stacks)
+    if length is None:
+        raise errors.unknown_length("scan")
     rows: list[Natives] = []
     for at in reversed(range(length)) if reverse else range(length):
         carry, ys = body(carry, [home.getitem(x, at) for x in xs])
@@ -394,7 +448,14 @@ def scan_natives(
 
 
 def _scan_of_batch(
-    batch: Batch, body: Function, carry: Natives, xs: Natives, length: int, reverse: bool, unroll: int
+    batch: Batch,
+    body: Function,
+    carry: Natives,
+    xs: Natives,
+    length: int | None,
+    reverse: bool,
+    unroll: int,
+    captured: Captured,
 ) -> tuple[Natives, Natives]:
     below = batch.below
     is_held = [batch.holds(x) for x in xs]
@@ -406,11 +467,11 @@ def _scan_of_batch(
 
     rows = [below.moveaxis(x.stack, 1, 0) if held else x for x, held in zip(xs, is_held, strict=True)]
     stacks = list(map(batch.stack_of, carry))
-    found, ys = scan_natives(below, body_of_all, stacks, rows, length, reverse, unroll)
+    found, ys = scan_natives(below, body_of_all, stacks, rows, length, reverse, unroll, captured)
     return [batch._batched(one) for one in found], [batch._batched(below.moveaxis(y, 0, 1)) for y in ys]
 
 
-def switch_natives(home: Home, index: Native, branches: Sequence[Function], xs: Natives) -> Natives:
+def switch_natives(home: Home, index: Native, branches: Sequence[Function], xs: Natives, captured: Captured) -> Natives:
     """What the branch of an index returns; the index is traced."""
     if isinstance(home, Batch) and not home.holds(index):
 
@@ -418,10 +479,13 @@ def switch_natives(home: Home, index: Native, branches: Sequence[Function], xs: 
             return lambda *stacks: [home.stack_of(y) for y in branch(*[home._batched(one) for one in stacks])]
 
         stacks = list(map(home.stack_of, xs))
-        found = switch_natives(home.below, index, list(map(on_stacks, branches)), stacks)
+        found = switch_natives(home.below, index, list(map(on_stacks, branches)), stacks, captured)
         return [home._batched(one) for one in found]
     if not isinstance(home, Batch) and is_staged(home):
-        return list(home.switch(index, branches, xs))
+        if not home.backend.has_hook("TAKES_CAPTURED"):
+            return list(home.switch(index, branches, xs))
+        taken = [captured.taken(one, len(xs)) for one in branches]
+        return list(home.switch(index, taken, xs, captured.natives))
     # All branches run, and each result is chosen among theirs.
     first, *others = [branch(*xs) for branch in branches]
     for number, ys in enumerate(others, 1):

@@ -54,7 +54,8 @@ class Reach:
 
     def __init__(self, functions: Sequence[Callable[..., Any]]) -> None:
         self.arrays: list[Array] = []
-        self._seen: dict[int, int] = {}
+        self._seen: dict[int, tuple[int, Any]] = {}
+        """The number of each object, by its id, and the object, so that the id stays its own."""
         self.key: Hashable | None
         """Equal for functions that compute the same; None if that cannot be told."""
         try:
@@ -69,7 +70,7 @@ class Reach:
             return self._key_of_array(value)
         if kind in _CONSTANTS:
             return Static(value)
-        number = self._seen.setdefault(id(value), len(self._seen))
+        number, _ = self._seen.setdefault(id(value), (len(self._seen), value))
         if number < len(self._seen) - 1:
             return number
         if number >= MOST_PARTS:
@@ -110,7 +111,8 @@ class Reach:
                 cells.append(None)
         spaces = function.__globals__
         named = [(name, spaces[name]) for name in _names(function.__code__) if name in spaces]
-        parts = cells, function.__defaults__, function.__kwdefaults__, named
+        wrapped = getattr(function, "__wrapped__", None)
+        parts = cells, function.__defaults__, function.__kwdefaults__, named, wrapped
         return function.__code__, tuple([self._key(one) for one in parts])
 
 
