@@ -364,8 +364,8 @@ _BLOCK: Final = 1 << 12
 
 def _numbers(lower: int, upper: int, dtype: Any) -> Iterator[Array]:
     """The integers as Arrays, made a block at a time."""
-    for start in range(lower, upper, _BLOCK):
-        yield from arange(start, min(start + _BLOCK, upper), dtype=dtype)
+    starts = range(lower, upper, _BLOCK)
+    return itertools.chain.from_iterable(arange(one, min(one + _BLOCK, upper), dtype=dtype) for one in starts)
 
 
 @clear_about_leaks("scan")

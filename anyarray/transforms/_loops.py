@@ -7,7 +7,10 @@ of the graph, see `while_loop`, `scan` and `switch` in `backends/__init__.py`: t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+import itertools
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -19,7 +22,7 @@ from anyarray._base.nested import LEAF, Static, Structure
 from anyarray._call.batching import Batch, Batched
 from anyarray._call.placement import native_on
 from anyarray._call.wrapping import SCALARS, wrap, wrap_apart
-from anyarray._memory import alignment, views
+from anyarray._memory import alignment, transfer, views
 from anyarray._registry import home as _home
 from anyarray._registry.home import Home, Native
 from anyarray.standard.creation import asarray
@@ -120,60 +123,99 @@ class Carry:
 
         It returns it so that no write of the next turn reaches others.
         """
-        home, structure, dtypes_, shapes = self.home, self.structure, self._dtypes, self._shapes
+        home, structure = self.home, self.structure
 
         def kept(new: Any, old: Any) -> Any:
             olds: list[Array] = []
             nested.flatten(old, olds, leaf)
             news = self._arrays(function, new)
-            return nested.unflatten(
-                structure,
-                iter([one if one is before else apart(one, home) for one, before in zip(news, olds, strict=True)]),
-            )
+            own = [one if one is before else apart(one, home) for one, before in zip(news, olds, strict=True)]
+            return nested.unflatten(structure, iter(own))
 
-        scalars = [
-            np.dtype(dtype).type if home.backend.library == "numpy" and not shape and not home.depth else None
-            for dtype, shape in zip(dtypes_, shapes, strict=True)
-        ]
-
-        def kept_one(new: Any, old: Any) -> Any:
-            if new is old:
-                return new
-            if type(new) is Array:
-                native = new._value
-                if type(native) is scalar:  # of NumPy: it cannot be written
-                    return new
-                if new._home is home:
-                    native = new._native
-                    if dtype_of(native) is dtype and shape_of(native) == shape:
-                        return apart(new, home)
-            return kept(new, old)
-
-        def kept_several(new: Any, old: Any) -> Any:
-            if type(new) is not kind or len(new) != length:
-                return kept(new, old)
-            for one, before, scalar in zip(new, old, scalars, strict=True):
-                if one is not before and (type(one) is not Array or type(one._value) is not scalar):
-                    break
-            else:
-                return new
-            return kind([kept_part(one, before) for kept_part, one, before in zip(parts, new, old, strict=True)])
-
-        dtype_of, shape_of = home.dtype_of, home.shape_of
         if structure is LEAF:
-            [scalar], [dtype], [shape] = scalars, dtypes_, shapes
+            [dtype], [shape] = self._dtypes, self._shapes
+
+            def kept_one(new: Any, old: Any) -> Any:
+                if type(new) is Array and new._home is home:
+                    native = new._native
+                    if home.dtype_of(native) is dtype and home.shape_of(native) == shape:
+                        return new if new is old else apart(new, home)
+                return kept(new, old)
+
             return kept_one
-        if type(structure) is not Static and structure[0] in (tuple, list) and set(structure[2]) == {LEAF}:
+        if self.is_flat:
             kind, length = structure[0], len(structure[2])
-            parts = [_Part(self, function, at).keeper(function) for at in range(length)]
+            parts = [_Part(self, at).keeper(function) for at in range(length)]
+
+            def kept_several(new: Any, old: Any) -> Any:
+                if type(new) is not kind or len(new) != length:
+                    return kept(new, old)
+                return kind([keep(one, before) for keep, one, before in zip(parts, new, old, strict=True)])
+
             return kept_several
         return kept
+
+    @property
+    def is_flat(self) -> bool:
+        """Whether it is a tuple or list of Arrays."""
+        structure = self.structure
+        if structure is LEAF or type(structure) is Static:
+            return False
+        return structure[0] in (tuple, list) and set(structure[2]) == {LEAF}
+
+    def looped(self, loop: str, function: Function, value: Any, **names: Any) -> Any:
+        """The last value of `_WHILE`, `_FOR` or `_SCAN`, where functions and others have these names."""
+        structure, scalars = self.structure, 0
+        is_plain = self.home.backend.library == "numpy" and not self.home.depth and not any(self._shapes)
+        if is_plain and (structure is LEAF or self.is_flat):
+            scalars = len(self._dtypes)
+            names |= {f"s{i}": dtype.type for i, dtype in enumerate(self._dtypes)}
+        code = _code(loop, structure[0].__name__ if self.is_flat else None, scalars)
+        space = {**names, "Array": Array, "bool_": np.bool_, "body": function, "kept": self.keeper(function)}
+        exec(code, space)
+        return space["looped"](value)
+
+
+# Of NumPy's scalars, which cannot be written, it is enough to look at the class: a call would take as long as the turn.
+_WHILE: Final = """
+while True:
+    test = cond(value)
+    if type(test) is Array and type(test._value) is bool_:
+        test = test._value
+    if not test:
+        return value
+    new = body(value)
+"""
+_FOR: Final = """
+for i in turns:
+    new = body(i, value)
+"""
+_SCAN: Final = """
+for at, x in turns:
+    found = body(value, x)
+    if type(found) is not tuple or len(found) != 2:
+        found = pair(name, body, found)
+    new, y = found
+    put(at, y)
+"""
+
+
+@functools.cache
+def _code(loop: str, kind: str | None, scalars: int) -> Any:
+    """The code of a loop that keeps so many of NumPy's scalars at once."""
+    ones = ", ".join([f"x{i}" for i in range(scalars)])
+    are_scalars = " and ".join([f"type(x{i}) is Array and type(x{i}._value) is s{i}" for i in range(scalars)])
+    keep = f"if type(new) is {kind} and len(new) == {scalars}:\n    {ones}, = new" if kind else "x0 = new"
+    keep += f"\n{'    ' if kind else ''}if {are_scalars}:\n{'    ' if kind else ''}    value = new\n"
+    keep += "        continue\n" if kind else "    continue\n"
+    turn = loop + textwrap.indent((keep if scalars else "") + "value = kept(new, value)\n", "    ")
+    return compile(f"def looped(value):\n{textwrap.indent(turn, '    ')}    return value\n", "<anyarray loop>", "exec")
 
 
 class _Part(Carry):
     """One Array of a flat carry."""
 
-    def __init__(self, whole: Carry, function: Function, at: int) -> None:
+    def __init__(self, whole: Carry, at: int) -> None:
         self.name = whole.name
         self._parameter = f"{whole._parameter}[{at}]"
         self.structure = LEAF
@@ -193,14 +235,8 @@ def _fits(shape: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:
 
 
 def while_in_python(carry: Carry, cond_fun: Function, body_fun: Function, value: Any) -> Any:
-    kept = carry.keeper(body_fun)
-    goes_on = cond_fun(value)
-    if type(goes_on) is not bool:
-        goes_on = truth(carry.name, cond_fun, goes_on)
-    while goes_on:
-        value = kept(body_fun(value), value)
-        goes_on = cond_fun(value)
-    return value
+    truth(carry.name, cond_fun, cond_fun(value))
+    return carry.looped(_WHILE, body_fun, value, cond=cond_fun)
 
 
 def truth(name: str, function: Function, value: Any) -> Array:
@@ -218,31 +254,33 @@ def truth(name: str, function: Function, value: Any) -> Array:
 
 
 def count_in_python(carry: Carry, body_fun: Function, value: Any, counters: Iterator[Array]) -> Any:
-    kept = carry.keeper(body_fun)
-    for i in counters:
-        value = kept(body_fun(i, value), value)
-    return value
+    return carry.looped(_FOR, body_fun, value, turns=counters)
 
 
 def scan_in_python(
     carry: Carry, f: Function, value: Any, xs: tuple[Structure, Natives], length: int, reverse: bool
 ) -> tuple[Any, Any]:
-    home, kept = carry.home, carry.keeper(f)
-    structure, natives = xs
+    home, (structure, natives) = carry.home, xs
     arrays = list(wrapped_on(natives, home))
     stacks = Stacks(carry.name, f, home, length)
-    for at in reversed(range(length)) if reverse else range(length):
-        x = arrays[0][at] if structure is LEAF else nested.unflatten(structure, iter([one[at] for one in arrays]))
-        result = f(value, x)
-        if type(result) is not tuple or len(result) != 2:
-            result = pair(carry.name, f, result)
-        new, y = result
-        value = kept(new, value)
-        stacks.put(at, y)
     if not length:
         _, y = pair(carry.name, f, f(carry.value(carry.natives(f, value)), xs_of_zeros(home, structure, natives)))
         stacks.put(0, y)
+        return value, stacks.value(reverse)
+    if reverse:
+        arrays = [one[::-1] for one in arrays]
+    turns = zip(range(length)[:: -1 if reverse else 1], _elements(structure, arrays), strict=False)
+    value = carry.looped(_SCAN, f, value, turns=turns, pair=pair, name=carry.name, put=stacks.put)
     return value, stacks.value(reverse)
+
+
+def _elements(structure: Structure, arrays: Sequence[Array]) -> Iterable[Any]:
+    """The elements of nested Arrays along their first axes."""
+    if structure is LEAF:
+        return arrays[0]
+    if not arrays:
+        return itertools.repeat(nested.unflatten(structure, iter(())))
+    return (nested.unflatten(structure, iter(ones)) for ones in zip(*arrays, strict=True))
 
 
 def xs_of_zeros(home: Home, structure: Structure, natives: Natives) -> Any:
@@ -275,7 +313,7 @@ class Stacks:
         self._length = length
         self._structure: Structure = None
         self._kinds: list[tuple[Any, tuple[int, ...]]] = []
-        self._has_memory = home.backend.library in ("numpy", "cupy") and not home.depth
+        self._has_memory = home.has_views
         """Whether the stacks are memory that is written in place."""
         self._stacks: list[Any] = []
         self._dtype: Any = None
@@ -310,6 +348,8 @@ class Stacks:
     def _begin(self, structure: Structure, kinds: list[tuple[Any, tuple[int, ...]]], natives: Natives) -> None:
         home = self._home
         self._structure, self._kinds = structure, kinds
+        # Arrays that are differentiated or traced are not written in place, and so can be kept.
+        self._has_memory &= not any(home.is_traced(x) or transfer.has_derivative(x, home.backend) for x in natives)
         device = home.backend.native_device
         if self._has_memory or not self._length:
             self._stacks = [home.empty((self._length, *shape), dtype=dtype, device=device) for dtype, shape in kinds]

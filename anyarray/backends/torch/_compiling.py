@@ -7,6 +7,7 @@ Python code runs as it is: PyTorch's own tracer, TorchDynamo, would stop at each
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import shutil
 import sysconfig
@@ -172,9 +173,9 @@ def _shapes(graph: Any) -> Any:
     if not any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in graph.graph.nodes):
         return contextlib.nullcontext()
     from torch._subclasses.fake_tensor import FakeTensorMode
-    from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
-    mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=ShapeEnv(), static_shapes=True)
+    symbols = importlib.import_module("torch.fx.experimental.symbolic_shapes").ShapeEnv()
+    mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=symbols, static_shapes=True)
     return torch._guards.tracing(torch._guards.TracingContext(mode))
 
 

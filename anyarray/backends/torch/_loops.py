@@ -11,8 +11,6 @@ from importlib import import_module
 from typing import Any, Final
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_map
 
 from anyarray._base.errors import UnsupportedError
 from anyarray.backends.torch._kernel import Native, is_transformed
@@ -30,7 +28,7 @@ def is_tracing() -> bool:
     return torch._C._get_dispatch_mode(torch._C._TorchDispatchModeKey.FAKE) is not None
 
 
-class _Watch(TorchDispatchMode):  # type: ignore[misc]  # a class of the library, which is Any
+class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[misc]  # a class of the library, which is Any
     """Notes which constants a function uses, or puts others in their place.
 
     Raises UnsupportedError if it uses a tensor of the trace that it did not get.
@@ -43,8 +41,9 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]  # a class of the library
         self._is_first = is_first
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        found = func(*tree_map(self._taken, args), **tree_map(self._taken, kwargs or {}))
-        tree_map(self._note, found)
+        args, kwargs = _map((args, kwargs or {}), self._taken)
+        found = func(*args, **kwargs)
+        _map(found, self._note)
         return found
 
     def _note(self, x: Any) -> Any:
@@ -64,6 +63,10 @@ class _Watch(TorchDispatchMode):  # type: ignore[misc]  # a class of the library
             self._constants[id(x)] = x
             return x
         return self._constants.get(id(x), x)
+
+
+def _map(value: Any, change: Callable[[Any], Any]) -> Any:
+    return torch.utils._pytree.tree_map(change, value)
 
 
 def _lifted(
