@@ -34,6 +34,8 @@ class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
     Raises UnsupportedError if it uses a tensor of the trace that it did not get.
     """
 
+    supports_higher_order_operators = True
+
     def __init__(self, given: Sequence[Native], constants: dict[int, Native], is_first: bool) -> None:
         super().__init__()
         self._known = {id(x): x for x in given}
