@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from comparison import assert_same, each
+from comparison import each
 
 import anyarray as xp
 
@@ -132,3 +132,72 @@ def test_elements_of_a_batch_have_the_values_of_each_alone(program: str, backend
 
     for found in (xp.vmap(function)(rows), xp.jit(xp.vmap(function))(rows)):
         assert [of_element(found, at) for at in range(2)] == alone
+
+
+def total(nested: Any) -> xp.Array:
+    """The sum of all real numbers in nested Arrays."""
+    if isinstance(nested, dict):
+        nested = list(nested.values())
+    if isinstance(nested, (tuple, list)):
+        return sum(map(total, nested), xp.asarray(0.0))
+    return xp.sum(nested) if isinstance(nested, xp.Array) and nested.dtype.kind == "f" else xp.asarray(0.0)
+
+
+SLOPES: Final[dict[str, list[float]]] = {
+    "fori_loop": [7, 7, 7],
+    "fori_loop of a number": [6, 6, 6],
+    "fori_loop that writes": [10, 10, 1],
+    "scan": [6, 5, 4],
+    "scan in reverse": [1, 3, 5],
+    "scan of no elements": [0, 0, 0],
+    "scan by length": [15, 8, 8],
+    "scan of nested elements": [5, 8, 12],
+    "scan in scan": [76, 52, 28],
+    "cond": [2, 2, 2],
+    "cond of a number": [1, 1, 1],
+    "switch": [1, 1, 1],
+    "map": [5, 5, 5],
+    "map in batches": [5, 5, 5],
+    "associative_scan": [3, 2, 1],
+    "associative_scan in reverse": [7, 8, 8],
+}
+
+
+@pytest.mark.needs("derivatives")
+@each("program", SLOPES)
+def test_gradients_go_through(program: str, backend: xp.Backend) -> None:
+    x, slope = xp.asarray(X), xp.grad(lambda x: total(PROGRAMS[program][0](x)))
+    assert slope(x).tolist() == SLOPES[program]
+    assert xp.jit(slope)(x).tolist() == SLOPES[program]
+
+
+@pytest.mark.needs("derivatives")
+@each("program", ("fori_loop", "scan", "cond", "while_loop"))
+def test_derivatives_in_forward_mode_go_through(program: str, backend: xp.Backend) -> None:
+    function = PROGRAMS[program][0]
+    slopes = xp.jacobian(lambda x: total(function(x)), mode="forward")
+    expected = [32.0] * 3 if program == "while_loop" else SLOPES[program]
+    assert slopes(xp.asarray(X)).tolist() == expected
+
+
+@pytest.mark.needs("derivatives")
+@pytest.mark.parametrize(
+    ("program", "compiled"), [("while_loop", False), ("while_loop", True), ("fori_loop to a value", True)]
+)
+def test_a_while_loop_has_no_derivative_in_reverse_mode(program: str, compiled: bool, backend: xp.Backend) -> None:
+    slope = xp.grad(lambda x: total(PROGRAMS[program][0](x)))
+    message = (
+        "while_loop: has no derivative in reverse mode, as the number of turns follows from values. Use xp.scan, "
+        'xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
+    )
+    with pytest.raises(xp.UnsupportedError, match=re.escape(message)):
+        (xp.jit(slope) if compiled else slope)(xp.asarray(X))
+
+
+@pytest.mark.needs("derivatives")
+def test_a_while_loop_outside_the_derivative_is_no_matter(backend: xp.Backend) -> None:
+    def function(x: xp.Array) -> xp.Array:
+        scale = xp.while_loop(lambda s: s < 10, lambda s: s * 2, xp.stop_gradient(x[0]))
+        return xp.sum(x * scale)
+
+    assert xp.grad(function)(xp.asarray(X)).tolist() == [16, 16, 16]

@@ -35,6 +35,7 @@ from anyarray.transforms._loops import (
     Carry,
     Natives,
     count_in_python,
+    innermost,
     is_staged,
     leaf,
     natives_of_results,
@@ -90,6 +91,17 @@ class _Operands:
         """The result of `run`, compiled and kept for such options."""
         key = None if self._reach.key is None else (self.name, *options, self._reach.key)
         return _programs.of(key, lambda: jit(run))(*self._values)
+
+    def forward(self, value: Any) -> Any:
+        """A result, unless a derivative in reverse mode is taken of it."""
+        arrays: list[Array] = []
+        nested.flatten(value, arrays, leaf)
+        backend = self.home.backend
+        if backend.has_hook("is_reversed") and any(
+            backend.hook("is_reversed")(getattr(*innermost(one))) for one in arrays
+        ):
+            raise errors.no_reverse_derivative()
+        return value
 
     def run(self, function: Callable[[], R]) -> R:
         """Call a function with the backend chosen."""
@@ -283,7 +295,7 @@ def _while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init
 
     def run() -> Any:
         if not ops.is_lowered:
-            return while_in_python(carry, cond_fun, body_fun, carry.value(ops.natives[0]))
+            return ops.forward(while_in_python(carry, cond_fun, body_fun, carry.value(ops.natives[0])))
 
         def test(*xs: Any) -> Any:
             return native_on(truth(name, cond_fun, cond_fun(carry.value(xs))), home, name)
@@ -291,7 +303,7 @@ def _while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init
         def body(*xs: Any) -> Natives:
             return carry.natives(body_fun, body_fun(carry.value(xs)))
 
-        return carry.value(while_natives(home, test, body, ops.natives[0], ops.captured))
+        return ops.forward(carry.value(while_natives(home, test, body, ops.natives[0], ops.captured)))
 
     return ops.run(run)
 
@@ -338,9 +350,9 @@ def _counted(bounds: Sequence[Any], dtype: Any, body_fun: Callable[..., Any], in
     def run() -> Any:
         if not ops.is_lowered:
             return count_in_python(carry, body_fun, carry.value(ops.natives[0]), _numbers(lower, upper, dtype))
-        first, last = [native_on(one, home, name) for one in counters]
-        one = native_on(asarray(1, dtype=dtype), home, name)
         if not is_static:
+            first, last = [native_on(one, home, name) for one in counters]
+            one = native_on(asarray(1, dtype=dtype), home, name)
 
             def test(i: Any, end: Any, *_: Any) -> Any:
                 return home.less(i, end)
@@ -348,13 +360,16 @@ def _counted(bounds: Sequence[Any], dtype: Any, body_fun: Callable[..., Any], in
             def body(i: Any, end: Any, *xs: Any) -> Natives:
                 return [home.add(i, one), end, *next_of(i, list(xs))]
 
-            return carry.value(while_natives(home, test, body, [first, last, *ops.natives[0]], ops.captured)[2:])
+            found = while_natives(home, test, body, [first, last, *ops.natives[0]], ops.captured)
+            return ops.forward(carry.value(found[2:]))
 
-        def turn(values: Natives, _: Natives) -> tuple[Natives, Natives]:
-            return [home.add(values[0], one), *next_of(values[0], values[1:])], []
+        def turn(values: Natives, row: Natives) -> tuple[Natives, Natives]:
+            return next_of(row[0], values), []
 
-        found, _ = scan_natives(home, turn, [first, *ops.natives[0]], [], max(upper - lower, 0), False, 1, ops.captured)
-        return carry.value(found[1:])
+        numbers = [native_on(arange(lower, max(lower, upper), dtype=dtype), home, name)]
+        length = max(upper - lower, 0)
+        found, _ = scan_natives(home, turn, ops.natives[0], numbers, length, False, 1, ops.captured)
+        return carry.value(found)
 
     return ops.run(run)
 

@@ -373,6 +373,14 @@ def _text(home: Home, kinds: Sequence[tuple[Any, tuple[int, ...]]]) -> str:
     return " and ".join([f"{home.dtypes[dtype]} of shape {shape}" for dtype, shape in kinds]) or "no Array"
 
 
+def innermost(array: Array) -> tuple[Any, str]:
+    """The object and its attribute that hold the library's own array: inside all batches."""
+    holder, attribute = array, "_native"
+    while isinstance(getattr(holder, attribute), Batched):
+        holder, attribute = getattr(holder, attribute), "stack"
+    return holder, attribute
+
+
 class Captured:
     """The Arrays of a trace that functions close over.
 
@@ -384,9 +392,7 @@ class Captured:
         self.natives: Natives = []
         numbers: dict[int, int] = {}
         for array in arrays if home.backend.has_hook("TAKES_CAPTURED") else ():
-            holder, attribute = array, "_native"
-            while isinstance(getattr(holder, attribute), Batched):
-                holder, attribute = getattr(holder, attribute), "stack"
+            holder, attribute = innermost(array)
             native = getattr(holder, attribute)
             if home.backend.free.is_traced(native) and array._home.backend is home.backend:
                 number = numbers.setdefault(id(native), len(numbers))

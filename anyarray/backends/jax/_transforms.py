@@ -8,6 +8,7 @@ from typing import Any, Final
 import jax
 from jax import lax
 
+from anyarray._base.errors import no_reverse_derivative
 from anyarray.backends._shared.derivatives import refused
 from anyarray.backends.jax._kernel import Native
 from anyarray.backends.jax._scope import scoped
@@ -73,8 +74,9 @@ def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_
 
 
 def _reason(name: str, error: Exception) -> str | None:
-    is_loop = isinstance(error, ValueError) and str(error).startswith("Reverse-mode differentiation does not work")
-    if not is_loop and not isinstance(error, NotImplementedError):
+    if isinstance(error, ValueError) and str(error).startswith("Reverse-mode differentiation does not work"):
+        raise no_reverse_derivative() from error
+    if not isinstance(error, NotImplementedError):
         return None
     return f"JAX has no such derivative: {str(error).partition('. ')[0].rstrip('.')}"
 

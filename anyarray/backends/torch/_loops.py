@@ -38,7 +38,7 @@ class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
 
     def __init__(self, given: Sequence[Native], constants: dict[int, Native], is_first: bool) -> None:
         super().__init__()
-        self._known = {id(x): x for x in given}
+        self._known = {_storage(x): x for x in given}
         self._constants = constants
         self._is_first = is_first
 
@@ -50,11 +50,11 @@ class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
 
     def _note(self, x: Any) -> Any:
         if isinstance(x, torch.Tensor):
-            self._known[id(x)] = x
+            self._known[_storage(x)] = x
         return x
 
     def _taken(self, x: Any) -> Any:
-        if not isinstance(x, torch.Tensor) or id(x) in self._known:
+        if not isinstance(x, torch.Tensor) or _storage(x) in self._known:
             return x
         if type(x) is not torch.Tensor:
             raise UnsupportedError(
@@ -65,6 +65,10 @@ class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
             self._constants[id(x)] = x
             return x
         return self._constants.get(id(x), x)
+
+
+def _storage(x: Native) -> int:
+    return x.untyped_storage()._cdata
 
 
 def _map(value: Any, change: Callable[[Any], Any]) -> Any:
@@ -113,8 +117,8 @@ def _variables(*lists: Sequence[Native]) -> list[Natives]:
     def variable(x: Native) -> Native:
         if type(x) is torch.Tensor or x.constant is not None:
             return torch.empty(x.shape, dtype=x.dtype, device=x.device).copy_(x)
-        made = x.clone() if id(x.untyped_storage()) in seen else x.contiguous()
-        seen.add(id(made.untyped_storage()))
+        made = x.clone() if _storage(x) in seen else x.contiguous()
+        seen.add(_storage(made))
         return made
 
     return [list(map(variable, xs)) for xs in lists]
@@ -124,13 +128,13 @@ def _fresh(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function whose results are in memory of their own, in rows."""
 
     def called(*xs: Native) -> tuple[Native, ...]:
-        seen = {id(x.untyped_storage()) for x in xs}
+        seen = {_storage(x) for x in xs}
         found = []
         for y in function(*xs):
-            storage = id(y.untyped_storage())
+            storage = _storage(y)
             is_own = storage not in seen and type(y) is not torch.Tensor
             found.append(y.contiguous() if is_own else y.clone(memory_format=torch.contiguous_format))
-            seen.add(id(found[-1].untyped_storage()))
+            seen.add(_storage(found[-1]))
         return tuple(found)
 
     return called
@@ -146,8 +150,9 @@ def while_loop(test: Callable[..., Native], body: Callable[..., Natives], xs: Na
 def scan(
     body: Callable[..., Any], carry: Natives, xs: Natives, length: int, reverse: bool, unroll: int, captured: Natives
 ) -> tuple[Natives, Natives]:
-    # The operator needs a row.
-    given = xs or [torch.zeros(length)]
+    if torch.is_grad_enabled() and any(x.requires_grad for x in (*carry, *xs, *captured)) and not _is_smooth(carry):
+        return _unrolled(body, carry, xs, length, reverse, captured)  # the operator's derivative fails for integers
+    given = xs or [torch.zeros(length)]  # it needs a row
     here, there = len(carry), len(carry) + len(given)
 
     def flat(*every: Native) -> Natives:
@@ -160,6 +165,29 @@ def scan(
     found = operator(lambda *every: list(turned(*every)), carry, rows, tuple(others))
     stacks = list(found[here:])
     return list(found[:here]), [y.flip([0]) for y in stacks] if reverse else stacks
+
+
+def _is_smooth(xs: Natives) -> bool:
+    return all(x.is_floating_point() or x.is_complex() for x in xs)
+
+
+_MOST: Final = 1000
+"""The most turns that are unrolled: TorchInductor takes seconds for each hundred."""
+
+
+def _unrolled(
+    body: Callable[..., Any], carry: Natives, xs: Natives, length: int, reverse: bool, captured: Natives
+) -> tuple[Natives, Natives]:
+    if length > _MOST:
+        raise UnsupportedError(
+            "scan: PyTorch differentiates a compiled loop that carries integers by unrolling its turns, of which there "
+            f"may be {_MOST:,}, not {length:,}. Carry floats, or call the derivative without jit"
+        )
+    rows = []
+    for at in reversed(range(length)) if reverse else range(length):
+        carry, ys = body(carry, [x[at] for x in xs], *captured)
+        rows.append(ys)
+    return carry, [torch.stack(column[::-1] if reverse else column) for column in zip(*rows, strict=True)]
 
 
 def switch(index: Native, branches: Sequence[Callable[..., Natives]], xs: Natives, captured: Natives) -> Natives:
