@@ -106,7 +106,8 @@ PROGRAMS: Final[dict[str, tuple[Callable[[xp.Array], Any], Any]]] = {
 }
 
 
-@each("program", PROGRAMS)
+@pytest.mark.sampled
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_values_are_those_of_the_loop_written_out(program: str, backend: xp.Backend) -> None:
     function, expected = PROGRAMS[program]
     x = xp.asarray(X)
@@ -115,7 +116,8 @@ def test_values_are_those_of_the_loop_written_out(program: str, backend: xp.Back
     assert x.tolist() == X.tolist()
 
 
-@each("program", PROGRAMS)
+@pytest.mark.sampled
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_elements_of_a_batch_have_the_values_of_each_alone(program: str, backend: xp.Backend) -> None:
     function, _ = PROGRAMS[program]
     if program == "cond of a bool":
@@ -164,7 +166,8 @@ SLOPES: Final[dict[str, list[float]]] = {
 
 
 @pytest.mark.needs("derivatives")
-@each("program", SLOPES)
+@pytest.mark.sampled
+@pytest.mark.parametrize("program", SLOPES)
 def test_gradients_go_through(program: str, backend: xp.Backend) -> None:
     x, slope = xp.asarray(X), xp.grad(lambda x: total(PROGRAMS[program][0](x)))
     assert slope(x).tolist() == SLOPES[program]

@@ -56,8 +56,10 @@ class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
     def _taken(self, x: Any) -> Any:
         if not isinstance(x, torch.Tensor) or _storage(x) in self._known:
             return x
+        if type(x) is not torch.Tensor and not self._is_first:
+            return x  # made in the derivative of a loop inside
         if type(x) is not torch.Tensor:
-            raise UnsupportedError(
+            raise _Missed(
                 "jit: a loop or branch uses an Array of the traced function that is neither an argument nor in a "
                 "variable, and PyTorch needs to know of it. Pass it on in the carry or as an operand"
             )
@@ -65,6 +67,10 @@ class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
             self._constants[id(x)] = x
             return x
         return self._constants.get(id(x), x)
+
+
+class _Missed(UnsupportedError):
+    """A function uses a tensor of the trace that it did not get."""
 
 
 def _storage(x: Native) -> int:
@@ -159,7 +165,12 @@ def scan(
         found, ys = body(list(every[:here]), list(every[here:there]) if xs else [], *every[there:])
         return [*found, *ys]
 
-    (turned,), others = _lifted([flat], [*carry, *[x[0] for x in given]], captured)
+    try:
+        (turned,), others = _lifted([flat], [*carry, *[x[0] for x in given]], captured)
+    except _Missed:
+        if length > _MOST:
+            raise
+        return _unrolled(body, carry, xs, length, reverse, captured)
     operator = import_module("torch._higher_order_ops.scan").scan_op
     rows, carry, others = _variables([x.flip([0]) if reverse else x for x in given], carry, others)
     found = operator(lambda *every: list(turned(*every)), carry, rows, tuple(others))
