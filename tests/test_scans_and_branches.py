@@ -204,3 +204,189 @@ def test_a_while_loop_outside_the_derivative_is_no_matter(backend: xp.Backend) -
         return xp.sum(x * scale)
 
     assert xp.grad(function)(xp.asarray(X)).tolist() == [16, 16, 16]
+
+
+REFUSED: Final[dict[str, tuple[Callable[[xp.Array], Any], type[Exception], str]]] = {
+    "dtype": (
+        lambda x: xp.while_loop(lambda c: c["n"][0] < 3, lambda c: {"n": [c["n"][0] + 0.5]}, {"n": [0]}),
+        TypeError,
+        (
+            "while_loop: <lambda> must keep the shapes and dtypes of init_val, but init_val['n'][0] was int64 of shape () "
+            "and became float64 of shape (). Begin with that, or convert it: xp.astype(..., xp.int64)"
+        ),
+    ),
+    "shape": (
+        lambda x: xp.fori_loop(0, 3, lambda i, c: (c[0], xp.stack([c[1], c[1]])), (x, x)),
+        TypeError,
+        (
+            "fori_loop: <lambda> must keep the shapes and dtypes of init_val, but init_val[1] was float64 of shape (3,) "
+            "and became float64 of shape (2, 3). Keep its shape"
+        ),
+    ),
+    "structure": (
+        lambda x: xp.scan(lambda c, v: (c[0] + v, None), [x], x),
+        TypeError,
+        (
+            "scan: <lambda> must return the structure of init, with the Arrays init[0], not the Arrays init. "
+            "Return as many in the same containers"
+        ),
+    ),
+    "containers": (
+        lambda x: xp.scan(lambda c, v: ((c[0], c[0]), None), [x], x),
+        TypeError,
+        (
+            "scan: <lambda> must return the structure of init, with the Arrays init[0], not the Arrays init[0], init[1]. "
+            "Return as many in the same containers"
+        ),
+    ),
+    "no pair": (
+        lambda x: xp.scan(lambda c, v: c, x, x),
+        TypeError,
+        "scan: <lambda> must return a pair, the next carry and what is stacked, not Array. Return carry, None",
+    ),
+    "no truth value": (
+        lambda x: xp.while_loop(lambda c: c < 0, lambda c: c, x),
+        TypeError,
+        (
+            "while_loop: <lambda> must return one truth value without axes, not an Array of bool of shape (3,). "
+            "Reduce it: xp.all(...)"
+        ),
+    ),
+    "lengths": (
+        lambda x: xp.scan(lambda c, v: (c, None), 0, (x, x[:2])),
+        ValueError,
+        "scan: xs must have one length along the first axis, but xs[0] has 3 and xs[1] 2",
+    ),
+    "no length": (
+        lambda x: xp.scan(lambda c, v: (c, None), x),
+        ValueError,
+        "scan: there must be xs or a length, but neither was given. Give length=...",
+    ),
+    "no axis": (
+        lambda x: xp.map(lambda v: v, x[0]),
+        ValueError,
+        "map: xs must have an axis to go along, but it has no axes",
+    ),
+    "pred with axes": (
+        lambda x: xp.cond(x > 1, lambda: x, lambda: x),
+        TypeError,
+        (
+            "cond: pred must be one truth value without axes, not an Array of bool of shape (3,). "
+            "Choose elements: xp.where(...)"
+        ),
+    ),
+    "index of floats": (
+        lambda x: xp.switch(x[0], [lambda: x, lambda: x]),
+        TypeError,
+        (
+            "switch: index must be an integer without axes, not an Array of float64 of shape (). "
+            "Convert it: xp.astype(...)"
+        ),
+    ),
+    "no branches": (
+        lambda x: xp.switch(0, [], x),
+        ValueError,
+        "switch: branches must hold one function at least, not none",
+    ),
+    "no function": (
+        lambda x: xp.while_loop(x, lambda c: c, x),
+        TypeError,
+        "while_loop: cond_fun must be a function, not Array",
+    ),
+    "bound": (
+        lambda x: xp.fori_loop(0, 2.0, lambda i, c: c, x),
+        TypeError,
+        "fori_loop: upper must be an integer without axes, not float. Convert it: xp.astype(...)",
+    ),
+    "associative_scan": (
+        lambda x: xp.associative_scan(lambda a, b: xp.sum(a + b), x),
+        TypeError,
+        (
+            "associative_scan: <lambda> must keep the shapes and dtypes of elems, but elems was float64 of shape (1,) and "
+            "became float64 of shape ()"
+        ),
+    ),
+}
+
+
+@each("wrong", REFUSED)
+def test_what_is_wrong_is_named(wrong: str, backend: xp.Backend) -> None:
+    function, kind, message = REFUSED[wrong]
+    with pytest.raises(kind, match=re.escape(message)):
+        function(xp.asarray(X))
+
+
+@pytest.mark.needs("traces")
+def test_branches_of_a_trace_must_agree(framework: str) -> None:
+    function = xp.jit(lambda x: xp.cond(x[0] > 0, lambda: x, lambda: x[0]))
+    message = r"cond: \w+_fun and \w+_fun must return the same structure, shapes and dtypes, not float64 of shape"
+    with pytest.raises(TypeError, match=message):
+        function(xp.asarray(X, device=framework))
+
+
+@pytest.mark.needs("traces")
+@each("ask,cure", ((bool, "xp.cond(...), xp.while_loop(...)"), (range, "xp.fori_loop(...), xp.scan(...)")))
+def test_loops_of_python_are_refused_with_these_as_the_cure(ask: Callable[..., Any], cure: str, framework: str) -> None:
+    with pytest.raises(xp.TransferError, match=re.escape(cure)):
+        xp.jit(lambda x: ask(x) and x)(xp.asarray(3, device=framework))
+
+
+def test_a_body_sees_what_was_written_to_an_array_in_the_meantime(backend: xp.Backend) -> None:
+    weights = xp.asarray(X)
+    scale = [2.0]
+
+    def body(total: xp.Array, x: xp.Array) -> tuple[xp.Array, xp.Array]:
+        return total + x * scale[0], xp.sum(weights)
+
+    found = []
+    for step in range(3):
+        found.append(values(xp.scan(body, 0.0, xp.asarray(X))))
+        weights[0] = step * 10
+        scale[0] += 1
+    assert found == [[12, [6, 6, 6]], [18, [5, 5, 5]], [24, [15, 15, 15]]]
+
+
+@pytest.mark.needs("traces")
+def test_a_loop_is_compiled_once_for_functions_that_compute_the_same(framework: str) -> None:
+    if framework == "torch":
+        pytest.skip("loops of PyTorch that are not in jit are loops of Python")
+    runs = []
+
+    def doubled(x: xp.Array, times: int) -> xp.Array:
+        def body(i: xp.Array, c: xp.Array) -> xp.Array:
+            note()
+            return c * 2
+
+        return xp.fori_loop(0, times, body, x)
+
+    note = type("Note", (), {"__call__": lambda self: runs.append(None)})()
+    with xp.backend(framework):
+        for _ in range(3):
+            assert doubled(xp.asarray(X), 2).tolist() == [4, 8, 12]
+        once = len(runs)
+        assert doubled(xp.asarray(X), 3).tolist() == [8, 16, 24]
+    assert once < 6 and len(runs) > once
+
+
+def test_no_write_of_a_body_is_seen_outside(backend: xp.Backend) -> None:
+    x, limit = xp.asarray(np.ones(3000)), xp.asarray([5.0, 5.0])
+
+    def body(i: xp.Array, c: tuple[xp.Array, xp.Array]) -> tuple[xp.Array, xp.Array]:
+        c[0][0] += 1
+        c[1][0] += 1
+        return c[0], xp.cond(i > 0, lambda: c[1], lambda: limit)
+
+    found = xp.fori_loop(0, 3, body, (x, xp.zeros(2)))
+    assert (float(found[0][0]), found[1].tolist()) == (4, [7, 5])
+    assert float(xp.sum(x)) == 3000 and limit.tolist() == [5, 5]
+    rows = xp.asarray(np.ones((2, 2000)))
+    _, stacked = xp.scan(lambda c, row: (c, cleared(0, row)), None, rows)
+    assert float(xp.sum(rows)) == 4000 and float(xp.sum(stacked)) == 4018
+    pairs = xp.scan(lambda c, _: (cleared(0, c), c), xp.asarray([1.0, 1.0]), length=3)
+    assert values(pairs) == [[1000, 1], [[10, 1], [100, 1], [1000, 1]]]
+
+
+def test_numbers_go_where_the_arrays_are_that_a_body_reads(framework: str) -> None:
+    x = xp.asarray(X, device=framework)
+    found = xp.fori_loop(0, 2, lambda i, c: c + xp.sum(x), 0.0)
+    assert found.device is x.device and float(found) == 12

@@ -63,7 +63,6 @@ class _Operands:
 
     def __init__(self, name: str, functions: Sequence[Callable[..., Any]], values: Sequence[Any]) -> None:
         self.name = name
-        self._values = values
         arrays: list[Array] = []
         self.structures: list[Structure] = []
         ends = [0]
@@ -90,7 +89,10 @@ class _Operands:
     def program(self, options: tuple[Any, ...], run: Callable[..., Any]) -> Any:
         """The result of `run`, compiled and kept for such options."""
         key = None if self._reach.key is None else (self.name, *options, self._reach.key)
-        return _programs.of(key, lambda: jit(run))(*self._values)
+        called = _programs.of(key, lambda: jit(run))
+        pairs = zip(self.structures, self.natives, strict=True)
+        values = [nested.unflatten(structure, wrapped_on(natives, self.home)) for structure, natives in pairs]
+        return self.run(lambda: called(*values))
 
     def forward(self, value: Any) -> Any:
         """A result, unless a derivative in reverse mode is taken of it."""

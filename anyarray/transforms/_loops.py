@@ -132,28 +132,30 @@ class Carry:
             own = [one if one is before else apart(one, home) for one, before in zip(news, olds, strict=True)]
             return nested.unflatten(structure, iter(own))
 
-        if structure is LEAF:
-            [dtype], [shape] = self._dtypes, self._shapes
+        def kept_one(new: Any, old: Any, dtype: Any, shape: Any) -> Array | None:
+            if type(new) is Array and new._home is home:
+                native = new._native
+                if home.dtype_of(native) is dtype and home.shape_of(native) == shape:
+                    return new if new is old else apart(new, home)
+            return None
 
-            def kept_one(new: Any, old: Any) -> Any:
-                if type(new) is Array and new._home is home:
-                    native = new._native
-                    if home.dtype_of(native) is dtype and home.shape_of(native) == shape:
-                        return new if new is old else apart(new, home)
+        def kept_several(new: Any, old: Any) -> Any:
+            if type(new) is not type(old) or len(new) != len(old):
                 return kept(new, old)
+            own = list(map(kept_one, new, old, self._dtypes, self._shapes))
+            return kept(new, old) if any(one is None for one in own) else type(old)(own)
 
-            return kept_one
         if self.is_flat:
-            kind, length = structure[0], len(structure[2])
-            parts = [_Part(self, at).keeper(function) for at in range(length)]
-
-            def kept_several(new: Any, old: Any) -> Any:
-                if type(new) is not kind or len(new) != length:
-                    return kept(new, old)
-                return kind([keep(one, before) for keep, one, before in zip(parts, new, old, strict=True)])
-
             return kept_several
-        return kept
+        if structure is not LEAF:
+            return kept
+        [dtype], [shape] = self._dtypes, self._shapes
+
+        def kept_alone(new: Any, old: Any) -> Any:
+            own = kept_one(new, old, dtype, shape)
+            return kept(new, old) if own is None else own
+
+        return kept_alone
 
     @property
     def is_flat(self) -> bool:
@@ -210,18 +212,6 @@ def _code(loop: str, kind: str | None, scalars: int) -> Any:
     keep += "        continue\n" if kind else "    continue\n"
     turn = loop + textwrap.indent((keep if scalars else "") + "value = kept(new, value)\n", "    ")
     return compile(f"def looped(value):\n{textwrap.indent(turn, '    ')}    return value\n", "<anyarray loop>", "exec")
-
-
-class _Part(Carry):
-    """One Array of a flat carry."""
-
-    def __init__(self, whole: Carry, at: int) -> None:
-        self.name = whole.name
-        self._parameter = f"{whole._parameter}[{at}]"
-        self.structure = LEAF
-        self.home = whole.home
-        self._dtypes = [whole._dtypes[at]]
-        self._shapes = [whole._shapes[at]]
 
 
 def _fits(shape: tuple[int | None, ...], other: tuple[int | None, ...]) -> bool:

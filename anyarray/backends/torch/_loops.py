@@ -59,7 +59,7 @@ class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
         if type(x) is not torch.Tensor and not self._is_first:
             return x  # made in the derivative of a loop inside
         if type(x) is not torch.Tensor:
-            raise _Missed(
+            raise _MissedError(
                 "jit: a loop or branch uses an Array of the traced function that is neither an argument nor in a "
                 "variable, and PyTorch needs to know of it. Pass it on in the carry or as an operand"
             )
@@ -69,7 +69,7 @@ class _Watch(torch.utils._python_dispatch.TorchDispatchMode):  # type: ignore[mi
         return self._constants.get(id(x), x)
 
 
-class _Missed(UnsupportedError):
+class _MissedError(UnsupportedError):
     """A function uses a tensor of the trace that it did not get."""
 
 
@@ -167,7 +167,7 @@ def scan(
 
     try:
         (turned,), others = _lifted([flat], [*carry, *[x[0] for x in given]], captured)
-    except _Missed:
+    except _MissedError:
         if length > _MOST:
             raise
         return _unrolled(body, carry, xs, length, reverse, captured)
