@@ -211,23 +211,24 @@ REFUSED: Final[dict[str, tuple[Callable[[xp.Array], Any], type[Exception], str]]
         lambda x: xp.while_loop(lambda c: c["n"][0] < 3, lambda c: {"n": [c["n"][0] + 0.5]}, {"n": [0]}),
         TypeError,
         (
-            "while_loop: <lambda> must keep the shapes and dtypes of init_val, but init_val['n'][0] was int64 of shape () "
-            "and became float64 of shape (). Begin with that, or convert it: xp.astype(..., xp.int64)"
+            "while_loop: <lambda> must keep the shapes and dtypes of init_val, but init_val['n'][0] was int64 "
+            "of shape () and became float64 of shape (). Begin with that, or convert it: xp.astype(..., xp.int64)"
         ),
     ),
     "shape": (
         lambda x: xp.fori_loop(0, 3, lambda i, c: (c[0], xp.stack([c[1], c[1]])), (x, x)),
         TypeError,
         (
-            "fori_loop: <lambda> must keep the shapes and dtypes of init_val, but init_val[1] was float64 of shape (3,) "
-            "and became float64 of shape (2, 3). Keep its shape"
+            "fori_loop: <lambda> must keep the shapes and dtypes of init_val, but init_val[1] was float64 of "
+            "shape (3,) and became float64 of shape (2, 3). Keep its shape"
         ),
     ),
     "structure": (
         lambda x: xp.scan(lambda c, v: (c[0] + v, None), [x], x),
         TypeError,
         (
-            "scan: <lambda> must return the structure of init, with the Arrays init[0], not the Arrays init. "
+            "scan: <lambda> must return the structure of init, with the Arrays init[0], "
+            "not the Arrays init. "
             "Return as many in the same containers"
         ),
     ),
@@ -235,7 +236,8 @@ REFUSED: Final[dict[str, tuple[Callable[[xp.Array], Any], type[Exception], str]]
         lambda x: xp.scan(lambda c, v: ((c[0], c[0]), None), [x], x),
         TypeError,
         (
-            "scan: <lambda> must return the structure of init, with the Arrays init[0], not the Arrays init[0], init[1]. "
+            "scan: <lambda> must return the structure of init, with the Arrays init[0], "
+            "not the Arrays init[0], init[1]. "
             "Return as many in the same containers"
         ),
     ),
@@ -302,8 +304,8 @@ REFUSED: Final[dict[str, tuple[Callable[[xp.Array], Any], type[Exception], str]]
         lambda x: xp.associative_scan(lambda a, b: xp.sum(a + b), x),
         TypeError,
         (
-            "associative_scan: <lambda> must keep the shapes and dtypes of elems, but elems was float64 of shape (1,) and "
-            "became float64 of shape ()"
+            "associative_scan: <lambda> must keep the shapes and dtypes of elems, but elems was float64 of "
+            "shape (1,) and became float64 of shape ()"
         ),
     ),
 }
