@@ -388,6 +388,14 @@ def test_no_write_of_a_body_is_seen_outside(backend: xp.Backend) -> None:
     assert values(pairs) == [[1000, 1], [[10, 1], [100, 1], [1000, 1]]]
 
 
+def test_no_write_to_a_result_of_a_branch_is_seen_outside(backend: xp.Backend) -> None:
+    w = xp.asarray([1.0, 1.0])
+    for branch in (lambda: w, lambda: w[:1]):
+        found = xp.cond(True, branch, branch)
+        found[0] = 9
+        assert w.tolist() == [1, 1]
+
+
 def test_numbers_go_where_the_arrays_are_that_a_body_reads(framework: str) -> None:
     x = xp.asarray(X, device=framework)
     found = xp.fori_loop(0, 2, lambda i, c: c + xp.sum(x), 0.0)

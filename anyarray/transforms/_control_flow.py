@@ -34,6 +34,7 @@ from anyarray.transforms._loops import (
     Captured,
     Carry,
     Natives,
+    apart,
     count_in_python,
     innermost,
     is_staged,
@@ -214,7 +215,7 @@ def _branched(
             nested.unflatten(structure, wrapped_on(natives, ops.home))
             for structure, natives in zip(ops.structures, ops.natives, strict=True)
         ]
-        return ops.run(lambda: _with_arrays(chosen(*values)))
+        return ops.run(lambda: _of_its_own(chosen(*values)))
     index = astype(index, int32) if index.dtype.kind == "b" else clip(index, 0, len(branches) - 1)
     ops = _Operands(name, branches, (index, *operands))
     home = ops.home
@@ -257,12 +258,14 @@ def _unlike(
     )
 
 
-def _with_arrays(value: Any) -> Any:
-    """A result with its Python numbers as Arrays, as they are in a trace."""
-    if type(value) is Array:
-        return value
+def _of_its_own(value: Any) -> Any:
+    """A result as a trace gives it: Arrays that nobody else can write to.
+
+    Python numbers in it are Arrays.
+    """
     arrays: list[Array] = []
-    return nested.unflatten(nested.flatten(value, arrays, leaf), iter(arrays))
+    structure = nested.flatten(value, arrays, leaf)
+    return nested.unflatten(structure, iter([apart(one) for one in arrays]))
 
 
 @clear_about_leaks("while_loop")

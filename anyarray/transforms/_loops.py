@@ -46,11 +46,11 @@ def is_staged(home: Home) -> bool:
     return backend.has_hook("while_loop") and bool(backend.hook("is_tracing")())
 
 
-def apart(one: Array, home: Home) -> Array:
+def apart(one: Array) -> Array:
     """An Array of the same values: no write to one is seen in the other."""
     native = one._native
     is_small = type(native) is np.ndarray and native.nbytes < alignment.MODEST
-    if home.has_views and not is_small:
+    if one._home.has_views and not is_small:
         views.guard(one)
     return wrap_apart(one._native, one._home)
 
@@ -129,14 +129,14 @@ class Carry:
             olds: list[Array] = []
             nested.flatten(old, olds, leaf)
             news = self._arrays(function, new)
-            own = [one if one is before else apart(one, home) for one, before in zip(news, olds, strict=True)]
+            own = [one if one is before else apart(one) for one, before in zip(news, olds, strict=True)]
             return nested.unflatten(structure, iter(own))
 
         def kept_one(new: Any, old: Any, dtype: Any, shape: Any) -> Array | None:
             if type(new) is Array and new._home is home:
                 native = new._native
                 if home.dtype_of(native) is dtype and home.shape_of(native) == shape:
-                    return new if new is old else apart(new, home)
+                    return new if new is old else apart(new)
             return None
 
         def kept_several(new: Any, old: Any) -> Any:
