@@ -54,7 +54,21 @@ if _typing.TYPE_CHECKING:
     from anyarray.extensions.windows import *
     from anyarray.files import from_file, to_file
     from anyarray.interop import compute, from_local, from_native, mesh, persist, portable, to_native
-    from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
+    from anyarray.transforms import (
+        associative_scan,
+        cond,
+        fori_loop,
+        grad,
+        jacobian,
+        jit,
+        map,  # noqa: A004 - jax.lax's name
+        scan,
+        stop_gradient,
+        switch,
+        value_and_grad,
+        vmap,
+        while_loop,
+    )
 else:  # type checkers would take every name for one of ours
     # Imported on first use, as few programs use them all: a quarter of the time of `import anyarray`.
     _MODULES = ("fft", "lib", "linalg", "random")
@@ -62,7 +76,21 @@ else:  # type checkers would take every name for one of ours
         "_calibration.explanation": ("Explanation", "calibrate", "explain", "policy"),
         "files": ("from_file", "to_file"),
         "interop": ("compute", "from_local", "from_native", "mesh", "persist", "portable", "to_native"),
-        "transforms": ("grad", "jacobian", "jit", "stop_gradient", "value_and_grad", "vmap"),
+        "transforms": (
+            "associative_scan",
+            "cond",
+            "fori_loop",
+            "grad",
+            "jacobian",
+            "jit",
+            "map",
+            "scan",
+            "stop_gradient",
+            "switch",
+            "value_and_grad",
+            "vmap",
+            "while_loop",
+        ),
     }
     _MODULE_OF = {name: f"anyarray.{module}" for module, names in _NAMES.items() for name in names}
 
@@ -88,11 +116,12 @@ __array_api_version__ = "2025.12"
 
 __all__ = [
     "Array", "Backend", "BackendInfo", "Decision", "DeviceMemory", "Explanation", "OutOfMemoryWarning",
-    "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__", "backend",
-    "backends", "calibrate", "compute", "device", "explain", "fft", "free_memory", "from_file", "from_local",
-    "from_native", "fused", "grad", "jacobian", "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "persist",
-    "policy", "portable", "random", "set_default_backend", "stop_gradient", "to_file", "to_native", "transfers",
-    "value_and_grad", "vmap",
+    "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__",
+    "associative_scan", "backend", "backends", "calibrate", "compute", "cond", "device", "explain", "fft",
+    "fori_loop", "free_memory", "from_file", "from_local", "from_native", "fused", "grad", "jacobian", "jit",
+    "lib", "linalg", "map", "memory", "mesh", "no_transfers", "persist", "policy", "portable", "random", "scan",
+    "set_default_backend", "stop_gradient", "switch", "to_file", "to_native", "transfers", "value_and_grad",
+    "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += errors.__all__
 __all__ += _namespace.__all__

@@ -4,13 +4,15 @@ Run it by `python -m benchmarks.transforms [SECTION ...]`.
 
 `jit` beside the library's own compiler on native arrays, and `nested` arguments beside plain ones; eager `derivatives`
 beside those of JAX and PyTorch; a fused `sigmoid` beside NumPy's; the gradients of a small `model`, compiled beside
-eager and all examples at once beside one after the other; a `batch`, which is vmap on NumPy, beside a loop; `portable`
-beside the function that it wraps. Figures to be compared are taken in turns within one run.
+eager and all examples at once beside one after the other; a `batch`, which is vmap on NumPy, beside a loop; `loops`
+in `jit` beside the library's own, and what their compilation takes; `turns` of loops on NumPy beside loops of Python;
+`portable` beside the function that it wraps. Figures to be compared are taken in turns within one run.
 """
 
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -269,6 +271,146 @@ def of_batch(seconds: float) -> None:
     print_table("vmap on NumPy beside a loop: ms, and the ratio", ["", "loop", "vmap", "ratio"], rows)
 
 
+LOOPS_BOUND: Final = 1.1
+COMPILING_BOUND: Final = 1.2
+"""Both are times the library's own loop of the same mathematics, compiled."""
+TURNS: Final = 1000
+
+
+def recurrent(w: xp.Array, xs: xp.Array) -> xp.Array:
+    return xp.scan(lambda h, x: (xp.tanh(w @ h + x), h), xs[0], xs)[1]
+
+
+def repeated(w: xp.Array, xs: xp.Array) -> xp.Array:
+    return xp.while_loop(lambda c: c[0] < TURNS, lambda c: (c[0] + 1, xp.tanh(w @ c[1])), (0, xs[0]))[1]
+
+
+def native_loops(name: str, module: Any) -> dict[str, Callable[..., Any]]:
+    """The same by the library itself."""
+    if name == "jax":
+        jnp, lax = module.numpy, module.lax
+        return {
+            "scan": lambda w, xs: lax.scan(lambda h, x: (jnp.tanh(w @ h + x), h), xs[0], xs)[1],
+            "while_loop": lambda w, xs: lax.while_loop(
+                lambda c: c[0] < TURNS, lambda c: (c[0] + 1, jnp.tanh(w @ c[1])), (0, xs[0])
+            )[1],
+        }
+
+    def scan(w: Any, xs: Any) -> Any:
+        rows = module.TensorArray(xs.dtype, TURNS, element_shape=xs.shape[1:]).unstack(xs)
+
+        def turn(i: Any, h: Any, stack: Any) -> Any:
+            return i + 1, module.tanh(module.linalg.matvec(w, h) + rows.read(i)), stack.write(i, h)
+
+        stack = module.TensorArray(xs.dtype, TURNS, element_shape=xs.shape[1:])
+        return module.while_loop(lambda i, *_: i < TURNS, turn, (0, xs[0], stack))[2].stack()
+
+    def while_loop(w: Any, xs: Any) -> Any:
+        return module.while_loop(
+            lambda i, _: i < TURNS, lambda i, h: (i + 1, module.tanh(module.linalg.matvec(w, h))), (0, xs[0])
+        )[1]
+
+    return {"scan": scan, "while_loop": while_loop}
+
+
+def of_loops(seconds: float) -> None:
+    """Times loops of 1,000 turns of a product with a 32 x 32 matrix, and their first calls."""
+    rows: list[list[str | Text]] = []
+    for name, module in installed().items():
+        for loop, own in native_loops(name, module).items():
+            rows += rows_of_loop(name, module, loop, own, seconds)
+    print_table("loops of 1,000 turns in jit: ms, and the ratio", ["", "native", "anyarray", "ratio"], rows)
+
+
+def rows_of_loop(name: str, module: Any, loop: str, own: Callable[..., Any], seconds: float) -> list[list[str | Text]]:
+    random = np.random.default_rng(0)
+    block = partial(module.enable_x64, True) if name == "jax" else partial(nullcontext)
+    compiled = module.jit if name == "jax" else partial(module.function, jit_compile=True, autograph=False)
+    ours = {"scan": recurrent, "while_loop": repeated}[loop]
+    with xp.backend(name):
+        w, xs = [xp.asarray(random.normal(size=(n, 32)) / 8) for n in (32, TURNS)]
+    native, wait = (xp.to_native(w), xp.to_native(xs)), xp.device(name).hook("synchronize")
+    first = {"native": np.inf, "anyarray": np.inf}
+    for _ in range(5):
+        # Each is another function, so that nothing is known of it.
+        with block():
+            started = time.perf_counter()
+            wait(compiled(lambda w, xs: own(w, xs))(*native))
+            first["native"] = min(first["native"], time.perf_counter() - started)
+        with xp.backend(name):
+            started = time.perf_counter()
+            wait(xp.jit(lambda w, xs: ours(w, xs))(w, xs)._native)
+            first["anyarray"] = min(first["anyarray"], time.perf_counter() - started)
+    names = {"f": compiled(own), "w": native[0], "xs": native[1], "wait": wait}
+    entries = {
+        "native": Entry("wait(f(w, xs))", names, block),
+        "anyarray": Entry(
+            "wait(f(w, xs)._native)", {**names, "f": xp.jit(ours), "w": w, "xs": xs}, lambda: xp.backend(name)
+        ),
+    }
+    rows: list[list[str | Text]] = []
+    least = seconds_of(entries, seconds=seconds)
+    for what, found, bound in (("a call", least, LOOPS_BOUND), ("the first call", first, COMPILING_BOUND)):
+        ratio = found["anyarray"] / found["native"]
+        times = [f"{found[one] * 1e3:.2f}" for one in ("native", "anyarray")]
+        rows.append([f"{name}: {loop}, {what}", *times, verdict(ratio, bound, f"{ratio:.2f}")])
+    return rows
+
+
+TURNS_BOUND: Final = 1.3
+"""Times a loop of Python that calls the same functions of Arrays."""
+
+
+def of_turns(seconds: float) -> None:
+    """Times 10,000 turns with scalars on NumPy."""
+
+    def goes_on(c: tuple[xp.Array, xp.Array]) -> xp.Array:
+        return c[0] < 10_000
+
+    def turn(c: tuple[xp.Array, xp.Array]) -> tuple[xp.Array, xp.Array]:
+        return c[0] + 1, c[1] * 0.999 + 0.5
+
+    def decayed(i: xp.Array, x: xp.Array) -> xp.Array:
+        return x * 0.999 + i
+
+    def step(x: xp.Array, d: xp.Array) -> tuple[xp.Array, xp.Array]:
+        x = x * 0.999 + d
+        return x, x
+
+    def while_in_python() -> Any:
+        c = xp.asarray(0), xp.asarray(1.0)
+        while goes_on(c):
+            c = turn(c)
+        return c
+
+    def for_in_python() -> Any:
+        x = xp.asarray(1.0)
+        for i in xp.arange(10_000):
+            x = decayed(i, x)
+        return x
+
+    def scan_in_python() -> Any:
+        x, ys = xp.asarray(1.0), []
+        for d in data:
+            x, y = step(x, d)
+            ys.append(y)
+        return xp.stack(ys)
+
+    data = xp.linspace(0, 1, 10_000)
+    rows: list[list[str | Text]] = []
+    for name, loop, ours in (
+        ("while_loop", while_in_python, lambda: xp.while_loop(goes_on, turn, (0, 1.0))),
+        ("fori_loop", for_in_python, lambda: xp.fori_loop(0, 10_000, decayed, 1.0)),
+        ("scan", scan_in_python, lambda: xp.scan(step, 1.0, data)),
+    ):
+        entries = {"python": Entry("f()", {"f": loop}), "anyarray": Entry("f()", {"f": ours})}
+        least = seconds_of(entries, seconds=seconds)
+        ratio = least["anyarray"] / least["python"]
+        times = [f"{least[one] * 1e3:.2f}" for one in ("python", "anyarray")]
+        rows.append([name, *times, verdict(ratio, TURNS_BOUND, f"{ratio:.2f}")])
+    print_table("10,000 turns on NumPy beside Python's: ms, and the ratio", ["", "python", "anyarray", "ratio"], rows)
+
+
 PORTABLE_BOUND: Final = 5.0
 """Microseconds beside the body, for two inputs."""
 
@@ -296,6 +438,8 @@ SECTIONS: Final[dict[str, Callable[[float], None]]] = {
     "sigmoid": of_sigmoid,
     "model": of_model,
     "batch": of_batch,
+    "loops": of_loops,
+    "turns": of_turns,
     "portable": of_portable,
 }
 

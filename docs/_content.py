@@ -145,7 +145,7 @@ SUBJECTS: Final = {
     "arrays": "Arrays, constants and dtypes",
     "backends": "Backends and devices",
     "conversion": "Conversion between libraries",
-    "transforms": "Transforms",
+    "transforms": "Transforms and control flow",
     "creation": "Creation",
     "elementwise": "Elementwise functions",
     "manipulation": "Shapes, axes and indexing",

@@ -182,6 +182,14 @@ def unknown_length(function: str) -> UnsupportedError:
     )
 
 
+def no_reverse_derivative() -> UnsupportedError:
+    """Error for a derivative in reverse mode of a `while_loop`."""
+    return UnsupportedError(
+        "while_loop: has no derivative in reverse mode, as the number of turns follows from values. Use xp.scan, "
+        'xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
+    )
+
+
 def unsupported(function: str, backend: object) -> UnsupportedError:
     """Error for a function that a backend lacks."""
     return UnsupportedError(f"{function} is not implemented on {backend}")

@@ -356,8 +356,12 @@ def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Excepti
         except Exception as error:  # noqa: BLE001 - each library has its own
             refusal = error
     cure = "Return it from the traced function first, or choose by it inside: xp.where(...)"
-    if source.library == "tf" and cause == "bool":
-        cure += f". {_AUTOGRAPH}"
+    if cause == "bool":
+        cure += ", and in place of if and while: xp.cond(...), xp.while_loop(...)"
+        if source.library == "tf":
+            cure += f". {_AUTOGRAPH}"
+    elif cause == "index":
+        cure += ", and in place of for: xp.fori_loop(...), xp.scan(...)"
     raise _traced_error(source, "become a NumPy array or a Python scalar", cure) from refusal
 
 

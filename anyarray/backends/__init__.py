@@ -240,6 +240,23 @@ Transforms
         `has_aux` it returns a pair of that list and another, which is returned beside the
         derivatives. Without `vmap`, `batch_ndim` may follow: so many first axes of results and
         of `xs` are those of elements that do not depend on each other, and come once
+    `is_reversed(x)`
+        whether a derivative in reverse mode is being taken of x. No default: without it `while_loop` does not ask
+    `is_tracing()`
+        whether a trace of the library is open, of which loops and branches become a part by the hooks that follow. No
+        default for all four: without them loops are Python's, unrolled in a trace, and all branches run in one
+    `while_loop(test, body, xs)`
+        the last of `xs`, which `body(*xs)` replaces while `test(*xs)` is true
+    `scan(body, carry, xs, length, reverse, unroll)`
+        the last `carry`, and what is stacked: `body(carry, row)` returns two lists, where `row` is an element of each
+        of `xs`. `length` is None if the trace does not know it
+    `switch(index, branches, xs)`
+        `branches[index](*xs)`; the index is within bounds
+    `TAKES_CAPTURED`
+        True if these three take a list more, of native arrays that the functions close over, and give them to each
+        function as further arguments
+    `COMPILES_LOOPS`
+        True if loops outside traces are to be compiled
     `stop_gradient(x)`
         x, as a constant for derivatives. No default: without it `x` is returned as it is
 """

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
 import jax
 from jax import lax
 
+from anyarray._base.errors import no_reverse_derivative
 from anyarray.backends._shared.derivatives import refused
 from anyarray.backends.jax._kernel import Native
 from anyarray.backends.jax._scope import scoped
 
-__all__ = ["jacobian", "jit", "prepared", "stop_gradient", "value_and_grad", "vmap"]
+__all__ = [
+    "COMPILES_LOOPS", "is_tracing", "jacobian", "jit", "prepared", "scan", "stop_gradient", "switch", "value_and_grad",
+    "vmap", "while_loop",
+]  # fmt: skip
 
 jit = jax.jit
 stop_gradient = lax.stop_gradient
@@ -70,7 +74,40 @@ def jacobian(function: Callable[..., Any], xs: Sequence[Native], mode: str, has_
 
 
 def _reason(name: str, error: Exception) -> str | None:
-    is_loop = isinstance(error, ValueError) and str(error).startswith("Reverse-mode differentiation does not work")
-    if not is_loop and not isinstance(error, NotImplementedError):
+    if isinstance(error, ValueError) and str(error).startswith("Reverse-mode differentiation does not work"):
+        raise no_reverse_derivative() from error
+    if not isinstance(error, NotImplementedError):
         return None
     return f"JAX has no such derivative: {str(error).partition('. ')[0].rstrip('.')}"
+
+
+COMPILES_LOOPS: Final = True
+
+
+def is_tracing() -> bool:
+    return _is_clean is None or not _is_clean()
+
+
+_is_clean: Final[Callable[[], bool] | None] = getattr(jax._src.core, "trace_state_clean", None)
+"""Whether no trace is open. It is not documented, hence the fallback: then a loop always counts as part of one."""
+
+
+def while_loop(test: Callable[..., Native], body: Callable[..., list[Native]], xs: list[Native]) -> list[Native]:
+    return lax.while_loop(lambda xs: test(*xs), lambda xs: body(*xs), xs)
+
+
+def scan(
+    body: Callable[..., Any],
+    carry: list[Native],
+    xs: list[Native],
+    length: int | None,
+    reverse: bool,
+    unroll: int,
+) -> tuple[list[Native], list[Native]]:
+    return lax.scan(body, carry, xs, length, reverse, unroll)
+
+
+def switch(index: Native, branches: Sequence[Callable[..., list[Native]]], xs: list[Native]) -> list[Native]:
+    if len(branches) == 2:
+        return lax.cond(index != 0, branches[1], branches[0], *xs)
+    return lax.switch(index, branches, *xs)

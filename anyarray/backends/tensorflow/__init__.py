@@ -15,6 +15,7 @@ from anyarray.backends.tensorflow import _loading as _loading  # before anything
 # isort: split
 from anyarray.backends.tensorflow._adoption import *
 from anyarray.backends.tensorflow._hooks import *
+from anyarray.backends.tensorflow._loops import *
 from anyarray.backends.tensorflow._transforms import *
 from anyarray.backends.tensorflow.creation import *
 from anyarray.backends.tensorflow.data_types import *

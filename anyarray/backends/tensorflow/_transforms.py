@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["is_differentiated", "jacobian", "jit", "stop_gradient", "value_and_grad", "vectorized_map"]
+__all__ = ["is_differentiated", "is_reversed", "jacobian", "jit", "stop_gradient", "value_and_grad", "vectorized_map"]
 
 import math
 from collections.abc import Callable, Sequence
@@ -214,9 +214,11 @@ _accumulators: ContextVar[tuple[Any, ...]] = ContextVar("anyarray accumulators",
 
 
 def is_differentiated(x: Tensor) -> bool:
-    if _derivative.get() is not None and _is_recorded is not None and _is_recorded([x]):
-        return True
-    return any(one.jvp(x) is not None for one in _accumulators.get())
+    return is_reversed(x) or any(one.jvp(x) is not None for one in _accumulators.get())
+
+
+def is_reversed(x: Tensor) -> bool:
+    return _derivative.get() is not None and _is_recorded is not None and bool(_is_recorded([x]))
 
 
 def _differentiated(forward: Callable[[], Any], backward: Callable[[Any], Any]) -> Any:

@@ -18,6 +18,7 @@ How the functions are built, and why:
 from __future__ import annotations
 
 from anyarray.backends.torch._hooks import *
+from anyarray.backends.torch._loops import *
 from anyarray.backends.torch._transforms import *
 from anyarray.backends.torch.creation import *
 from anyarray.backends.torch.data_types import *

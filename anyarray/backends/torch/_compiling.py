@@ -6,6 +6,8 @@ Python code runs as it is: PyTorch's own tracer, TorchDynamo, would stop at each
 
 from __future__ import annotations
 
+import contextlib
+import importlib
 import os
 import shutil
 import sysconfig
@@ -153,7 +155,7 @@ def _built(graph: Any, xs: Sequence[Native]) -> Callable[..., Any]:
     if _OFF or not xs:
         return _without_gradient(graph)
     try:
-        with torch.no_grad(), warnings.catch_warnings():
+        with torch.no_grad(), warnings.catch_warnings(), _shapes(graph):
             warnings.simplefilter("ignore")  # of complex numbers it warns that it leaves them to others
             # `torch.compile` calls this, after 30 us of guards in each call that are not needed here.
             compiled = torch._inductor.compile(graph, list(xs))
@@ -161,6 +163,20 @@ def _built(graph: Any, xs: Sequence[Native]) -> Callable[..., Any]:
     except Exception:  # noqa: BLE001 - the graph itself raises what is wrong with the function
         return _without_gradient(graph)
     return _without_gradient(compiled)
+
+
+def _shapes(graph: Any) -> Any:
+    """The context in which TorchInductor can compile the loops of a graph.
+
+    Their turns have numbers that are not known, for which it needs symbols.
+    """
+    if not any(isinstance(node.target, torch._ops.HigherOrderOperator) for node in graph.graph.nodes):
+        return contextlib.nullcontext()
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    symbols = importlib.import_module("torch.fx.experimental.symbolic_shapes").ShapeEnv()
+    mode = FakeTensorMode(allow_non_fake_inputs=True, shape_env=symbols, static_shapes=True)
+    return torch._guards.tracing(torch._guards.TracingContext(mode))
 
 
 def _without_gradient(run: Callable[..., Any]) -> Callable[..., Any]:

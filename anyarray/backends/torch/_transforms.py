@@ -12,14 +12,24 @@ import torch
 
 from anyarray.backends._shared.derivatives import refused
 from anyarray.backends.torch._compiling import can_compile, in_graph, jitted
-from anyarray.backends.torch._kernel import Native, derivatives, is_outside_traces, is_recorded
+from anyarray.backends.torch._kernel import Native, derivatives, is_outside_traces, is_recorded, is_transformed
 from anyarray.backends.torch._loading import load_triton
+from anyarray.backends.torch._loops import is_tracing
 
-__all__ = ["in_graph", "jacobian", "stop_gradient", "value_and_grad", "vectorized_map"]
+__all__ = ["in_graph", "is_reversed", "jacobian", "stop_gradient", "value_and_grad", "vectorized_map"]
 
 if can_compile():  # else functions run as they are
     jit = jitted
     __all__ += ["jit"]
+
+
+def is_reversed(x: Native) -> bool:
+    if not is_transformed():
+        return bool(derivatives.get() and x.requires_grad)
+    functorch = torch._C._functorch
+    levels = functorch.get_interpreter_stack()
+    is_open = derivatives.get() or any(level.key() == functorch.TransformType.Grad for level in levels)
+    return bool(is_open and functorch.is_gradtrackingtensor(x) and x.requires_grad)
 
 
 def stop_gradient(x: Native, /) -> Native:
@@ -46,12 +56,12 @@ def value_and_grad(
 
 
 def _is_autograd_enough(xs: Sequence[Native]) -> bool:
-    """Whether nothing but derivatives of ours is open.
+    """Whether nothing but derivatives and traces of ours is open.
 
     Then they are taken by autograd itself. In `torch.func` a function with a derivative of its own, as most of ours
     are, goes through layers of Python code, which take a millisecond for each.
     """
-    return is_outside_traces() and not is_recorded() and not any(x.is_inference() for x in xs)
+    return (is_outside_traces() or is_tracing()) and not is_recorded() and not any(x.is_inference() for x in xs)
 
 
 def _recorded(function: Callable[..., Any], xs: Sequence[Native]) -> tuple[Any, list[Native]]:
