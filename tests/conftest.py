@@ -17,6 +17,7 @@ from __future__ import annotations
 import collections
 import datetime
 import functools
+import gc
 import importlib.util
 import json
 import os
@@ -237,6 +238,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         reason = KNOWN_FAILURES.get(f"{item.path.name}::{item.name}")
         if reason:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+def pytest_collection_finish() -> None:
+    """Leave libraries and tests out of what each garbage collection visits, a second with TensorFlow and JAX."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
