@@ -171,10 +171,10 @@ SAMPLED: Final = 4
 def left_out(items: list[pytest.Item], names: list[str], draw: str) -> set[pytest.Item]:
     """The cases that do not run.
 
-    On NumPy, which compiles nothing, all run. On each other backend those of a test are taken in the order of checksums
-    of their names, and run if they have a kind of value that none before had; until there are enough, if the test is
-    marked `sampled` and has one parameter, or asks several libraries itself. Before that a case of a test that is
-    marked `few_backends` is left out on all others than one.
+    On NumPy, which compiles nothing, all run. On each other backend runs the case with the most kinds of values that no
+    case before had, the first in the order of checksums of their names, and so on until there is none; or until there
+    are enough, if the test is marked `sampled` and has one parameter, or asks several libraries itself. Before that a
+    case of a test that is marked `few_backends` is left out on all others than one, and these others count as one.
     """
     others = [name for name in names if name != "numpy"]
     cases = collections.defaultdict[tuple[str, str], list[pytest.Function]](list)
@@ -186,21 +186,22 @@ def left_out(items: list[pytest.Item], names: list[str], draw: str) -> set[pytes
             if is_limited and backend != other_of(item.nodeid, backend, others, draw):
                 unwanted.add(item)
             else:
-                cases[test, backend].append(item)
+                cases[test, "others" if is_limited else backend].append(item)
     for (_, name), of_one in cases.items():
         is_sampled = of_one[0].get_closest_marker("sampled") is not None
         if name == "numpy" or (name == "none" and not is_sampled):
             continue
         is_limited = name == "none" or len(of_one[0].callspec.params.keys() - BACKENDS) == 1
         left = -(-len(of_one) // SAMPLED) if is_sampled and is_limited else len(of_one)
-        seen = set[tuple[str, str]]()
-        for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode())):
-            kinds = {(key, kind_of(value, item.callspec.indices[key])) for key, value in item.callspec.params.items()}
-            if not left or kinds <= seen:
-                unwanted.add(item)
-            else:
-                seen |= kinds
-                left -= 1
+        waiting = {
+            item: {(key, kind_of(value, item.callspec.indices[key])) for key, value in item.callspec.params.items()}
+            for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode()))
+        }
+        while left and any(waiting.values()):
+            seen = waiting.pop(max(waiting, key=lambda item: len(waiting[item])))  # the first of several
+            waiting = {item: kinds - seen for item, kinds in waiting.items()}
+            left -= 1
+        unwanted |= waiting.keys()
     return unwanted
 
 
@@ -241,7 +242,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Leave libraries and tests out of what each garbage collection visits, a second with TensorFlow and JAX."""
+    """Let garbage collections visit neither libraries nor tests.
+
+    One takes a second else, with TensorFlow and JAX.
+    """
     gc.collect()
     gc.freeze()
 
