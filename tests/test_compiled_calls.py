@@ -434,10 +434,7 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
             {"device": None},
         ]
         for (function, given), named in itertools.product(cases, [{}, *options]):
-            expected, found = (
-                outcome(function.__wrapped__, list(given), named),
-                outcome(function, list(given), named),
-            )
+            expected, found = (outcome(function.__wrapped__, list(given), named), outcome(function, list(given), named))
             if expected[0] is TypeError:  # of an option that is none of its own, which the wrapper names
                 assert issubclass(found[0], TypeError)
                 continue

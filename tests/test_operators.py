@@ -41,12 +41,7 @@ COMPARISON: dict[str, Binary] = {
     "greater": operator.gt,
     "greater_equal": operator.ge,
 }
-UNARY = {
-    "abs": operator.abs,
-    "negative": operator.neg,
-    "positive": operator.pos,
-    "bitwise_invert": operator.invert,
-}
+UNARY = {"abs": operator.abs, "negative": operator.neg, "positive": operator.pos, "bitwise_invert": operator.invert}
 ALL_BINARY = {name: row[0] for name, row in ARITHMETIC.items()} | COMPARISON
 
 

@@ -274,10 +274,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 @pytest.mark.usefixtures("little")
 def test_a_library_that_ends_or_blocks_its_process_costs_itself_alone(
-    file: Path,
-    install: Callable[..., None],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    file: Path, install: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(processes, "PATIENCE", 10.0)
     install(*ENDINGS)
@@ -543,10 +540,7 @@ def test_a_matrix_is_taken_for_a_slim_one_by_how_slim_it_is() -> None:
 
 
 def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> None:
-    curves = {
-        **proportional("sum", each=1e-9),
-        **proportional("sum of short rows", each=1e-7),
-    }
+    curves = {**proportional("sum", each=1e-9), **proportional("sum of short rows", each=1e-7)}
     model = cost.Model({"numpy": cost.Costs(curves)}, {})
     short, long = 1e-7 * 1e6, 1e-9 * 1e6
     middle = long + (short - long) / 16  # of rows sixteen times as long
