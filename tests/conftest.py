@@ -431,16 +431,6 @@ def seeds(pytestconfig: pytest.Config) -> Callable[[int], range]:
 
 
 @pytest.fixture
-def compiles_calls(request: pytest.FixtureRequest) -> bool:
-    """Whether the backend compiles each call, and not all cases run.
-
-    What is compiled as a whole takes less then.
-    """
-    is_jax = "jax" in request.node.callspec.params.values()
-    return is_jax and not request.config.getoption("--all-cases")
-
-
-@pytest.fixture
 def differentiating(framework: str) -> Iterator[xp.Backend]:
     """A backend with derivatives, chosen around the test."""
     with xp.backend(framework) as entered:

@@ -14,7 +14,6 @@ import pytest
 import anyarray as xp
 
 Function = Callable[..., Any]
-Through = Callable[[str, Function], Function]
 NDArray = npt.NDArray[Any]
 
 STEP: Final = 1e-5
@@ -73,20 +72,6 @@ WAYS: Final[dict[str, Function]] = {
 }
 
 
-@pytest.fixture
-def through(compiles_calls: bool) -> Through:
-    """One of WAYS, with a function.
-
-    Where each call would be compiled, those of several transforms are as a whole.
-    """
-
-    def made(way: str, function: Function) -> Function:
-        is_whole = compiles_calls and way in ("forward", "vmap of grad", "grad of vmap")
-        return xp.jit(WAYS[way](function)) if is_whole else WAYS[way](function)
-
-    return made
-
-
 def matrix(z: Any) -> Any:
     return xp.reshape(z[:4], (2, 2))
 
@@ -112,10 +97,10 @@ OF_COMPLEX: Final[dict[str, Function]] = {
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("what", OF_COMPLEX)
 @pytest.mark.usefixtures("differentiating")
-def test_the_gradient_through_complex_numbers_is_that_of_differences(what: str, way: str, through: Through) -> None:
+def test_the_gradient_through_complex_numbers_is_that_of_differences(what: str, way: str) -> None:
     xs = np.random.default_rng(1).normal(size=(2, 6))
     function = as_numbers(OF_COMPLEX[what])
-    assert_same(through(way, function)(*map(xp.asarray, xs)), differences(function, *xs))
+    assert_same(WAYS[way](function)(*map(xp.asarray, xs)), differences(function, *xs))
 
 
 ON_THE_AXES: Final = np.asarray([[1.5, -2.0, 0.5, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 1.0, -2.0, 0.5]])
@@ -126,11 +111,9 @@ ON_THE_AXES: Final = np.asarray([[1.5, -2.0, 0.5, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0
 @pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
 @pytest.mark.parametrize("what", ["exp", "expm1", "sin", "cos", "tan", "sinh", "cosh", "tanh", "square"])
 @pytest.mark.usefixtures("differentiating")
-def test_the_gradient_through_complex_numbers_on_the_axes_is_that_of_differences(
-    what: str, way: str, through: Through
-) -> None:
+def test_the_gradient_through_complex_numbers_on_the_axes_is_that_of_differences(what: str, way: str) -> None:
     function = as_numbers(getattr(xp, what))
-    assert_same(through(way, function)(*map(xp.asarray, ON_THE_AXES)), differences(function, *ON_THE_AXES))
+    assert_same(WAYS[way](function)(*map(xp.asarray, ON_THE_AXES)), differences(function, *ON_THE_AXES))
 
 
 @pytest.mark.parametrize("is_compiled", [False, True])
@@ -285,7 +268,7 @@ KEYS: Final[dict[str, tuple[Any, tuple[int, ...]]]] = {
 @pytest.mark.parametrize("way", ["grad", "grad of jit", "grad of vmap"])
 @pytest.mark.parametrize("what", KEYS)
 @pytest.mark.usefixtures("differentiating")
-def test_of_values_for_one_place_the_last_has_the_gradient(what: str, way: str, through: Through) -> None:
+def test_of_values_for_one_place_the_last_has_the_gradient(what: str, way: str) -> None:
     key, shape = KEYS[what]
     rng = np.random.default_rng(4)
     x, v = rng.normal(size=(3, 4)), rng.normal(size=shape)
@@ -294,7 +277,7 @@ def test_of_values_for_one_place_the_last_has_the_gradient(what: str, way: str, 
         return written(key, x, v)
 
     for found, wanted in zip(
-        through(way, function)(xp.asarray(x), xp.asarray(v)), differences(function, x, v), strict=True
+        WAYS[way](function)(xp.asarray(x), xp.asarray(v)), differences(function, x, v), strict=True
     ):
         np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-6, atol=1e-8)
 
@@ -498,14 +481,14 @@ TIED: Final = {
 @pytest.mark.parametrize("way", ["grad", "jit of grad", "grad of jit", "vmap of grad"])
 @pytest.mark.parametrize("what", TIED)
 @pytest.mark.usefixtures("differentiating")
-def test_the_gradient_of_pinv_is_right_where_singular_values_are_equal(what: str, way: str, through: Through) -> None:
+def test_the_gradient_of_pinv_is_right_where_singular_values_are_equal(what: str, way: str) -> None:
     x = TIED[what]
     weights = np.random.default_rng(6).normal(size=x.T.shape)
 
     def function(x: Any, y: Any) -> Any:
         return xp.sum(xp.linalg.pinv(x) * xp.asarray(weights)) * y
 
-    assert_same(through(way, function)(xp.asarray(x), xp.asarray(1.0)), differences(function, x, np.asarray(1.0)))
+    assert_same(WAYS[way](function)(xp.asarray(x), xp.asarray(1.0)), differences(function, x, np.asarray(1.0)))
 
 
 @pytest.mark.usefixtures("differentiating")
@@ -687,7 +670,7 @@ def test_eigenvalues_are_those_of_the_lower_triangle(is_compiled: bool, backend:
 @pytest.mark.parametrize("way", ["grad", "jit of grad", "forward", "grad of vmap"])
 @pytest.mark.parametrize("what", ["cholesky", "upper cholesky", "eigvalsh", "eigh"])
 @pytest.mark.usefixtures("differentiating")
-def test_the_triangle_that_is_not_read_has_no_derivative(what: str, way: str, through: Through) -> None:
+def test_the_triangle_that_is_not_read_has_no_derivative(what: str, way: str) -> None:
     def function(x: xp.Array, scale: xp.Array) -> xp.Array:
         if what.endswith("cholesky"):
             y = xp.linalg.cholesky(x, upper=what.startswith("upper"))
@@ -696,4 +679,4 @@ def test_the_triangle_that_is_not_read_has_no_derivative(what: str, way: str, th
         return xp.sum(y * xp.reshape(xp.arange(float(y.size)), y.shape) * scale)
 
     x, scale = ONE_SIDED.T if what.startswith("upper") else ONE_SIDED, np.ones(1)
-    assert_same(through(way, function)(xp.asarray(x), xp.asarray(scale)), differences(function, x, scale))
+    assert_same(WAYS[way](function)(xp.asarray(x), xp.asarray(scale)), differences(function, x, scale))
