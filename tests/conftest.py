@@ -194,7 +194,7 @@ def left_out(items: list[pytest.Item], names: list[str], draw: str) -> set[pytes
         is_limited = name == "none" or len(of_one[0].callspec.params.keys() - BACKENDS) == 1
         left = -(-len(of_one) // SAMPLED) if is_sampled and is_limited else len(of_one)
         waiting = {
-            item: {(key, kind_of(value, item.callspec.indices[key])) for key, value in item.callspec.params.items()}
+            item: {(key, kind_of(value)) for key, value in item.callspec.params.items()}
             for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode()))
         }
         while left and any(waiting.values()):
@@ -205,11 +205,11 @@ def left_out(items: list[pytest.Item], names: list[str], draw: str) -> set[pytes
     return unwanted
 
 
-def kind_of(value: object, index: int) -> str:
+def kind_of(value: object) -> str:
     """The kind of a value of a parameter: itself, or the function it calls."""
     text = value if isinstance(value, str) else repr(value)
     called = re.match(r"[\w. =]+(?=\()", text)
-    return called[0] if called else str(index) if " at 0x" in text else text
+    return called[0] if called else text
 
 
 def backend_of(item: pytest.Item) -> str:

@@ -42,7 +42,7 @@ _array/layout.py | numpy | drop_in/functions:read_only
 _array/methods.py | numpy | methods:reshape
     wanted)[::-1], copy=copy).T
     wanted), copy=copy).T
-_base/blocks.py | numpy | choice global_state
+_base/blocks.py | numpy | blocks:opened
     if self._open is not None:
     if False:
 _base/dtypes.py | numpy | dtypes
