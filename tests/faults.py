@@ -48,12 +48,12 @@ _base/blocks.py | numpy | blocks:opened
 _base/dtypes.py | numpy | dtypes
     return {1: "float16", 2: "float32"}.get
     return {1: "float32", 2: "float32"}.get
-_base/dtypes.py | numpy | dtypes operators differential
+_base/dtypes.py | numpy | dask
     "i": "int64", "u": "uint64"}.get(kind
     "i": "int64", "u": "int64"}.get(kind
 _call/batching.py | numpy | batching transforms
-    math.prod(batch.shape_of(x)) // known
-    math.prod(batch.shape_of(x))
+    tuple(range(1, 1 + missing))) if missing
+    tuple(range(missing))) if missing
 _call/by_position.py | numpy | by_position
     "n axis prepend append"
     "axis n prepend append"
@@ -81,7 +81,7 @@ _speedups/lazy/recording.c | numpy | chains many_elements
 _speedups/numerics/sums.c | numpy | chains many_elements
     return size <= PART ? 1 : count_parts
     return size < PART ? 1 : count_parts
-_calibration/fitting.py | numpy | automatic profile learning
+_calibration/fitting.py | numpy | profile:visit profile:law
     max(p.spread, LEAST_SPREAD)
     min(p.spread, LEAST_SPREAD)
 _choice/automatic.py | numpy | automatic
@@ -120,12 +120,12 @@ backends/cupy/__init__.py | cupy | writes
 backends/cupy/__init__.py | cupy | indexing writes backends/cupy_on_numpy
     places < 0, places + x.shape[0], places)
     places < 0, places, places)
-backends/jax/elementwise.py | jax | operators:floor differential:floor_divide backends/edges:div
+backends/_shared/arithmetic.py | jax | operators:floor differential:floor_divide backends/edges:div
     x2 == 0, exact, whole)
     x2 == 0, whole, whole)
 backends/jax/linalg.py | jax | backends/gradients:det
-    jnp.cross(jnp.roll(x, -1, -2), jnp.roll(x, -2, -2))
-    jnp.cross(jnp.roll(x, -2, -2), jnp.roll(x, -1, -2))
+    jnp.sum(_cofactors(x) * tangent
+    jnp.sum(_cofactors(x).mT * tangent
 backends/jax/linear_algebra.py | jax | backends/edges:vecdot
     jnp.matmul(jnp.conj(x1)[..., None, :]
     jnp.matmul(x1[..., None, :]
@@ -147,9 +147,9 @@ backends/tensorflow/indexing.py | tf | indexing
 backends/tensorflow/manipulation.py | tf | differential:tile backends/tensorflow_values:tile
     if name_of(x) == "uint16":
     if False:
-backends/tensorflow/manipulation.py | tf | differential:roll backends/edges:shift
-    s % max(n, 1) for s, a
-    s % (n + 1) for s, a
+backends/_shared/axes.py | tf | differential:roll backends/edges:shift
+    n % (m or 1) if
+    n % (m + 1) if
 backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:uint64
     found = _logical_and(isin(y1, y2), _greater_equal
     found = _logical_or(isin(y1, y2), _greater_equal
@@ -205,7 +205,7 @@ transforms/_derivatives.py | jax | transforms:argnums transforms:named transform
     if len(set(numbers)) < len(numbers):
     if False:
 transforms/_vmap.py | numpy | transforms:vmap batching:memory
-    dispatch.unshared(one, xs, home) for one in found
+    unshared(one, xs, home) for one in found
     one for one in found
 """
 

@@ -410,6 +410,13 @@ def test_one_bad_visit_does_not_bend_a_law() -> None:
         assert law(w) == pytest.approx(1e-6 + 1e-9 * w, rel=0.5)
 
 
+def test_a_visit_whose_times_differ_weighs_less() -> None:
+    points = [fitting.Point(w, 1e-9 * w) for w in (2.0**14, 2.0**17, 2.0**20, 2.0**23)]
+    wrong = [fitting.fitted([*points[:3], fitting.Point(2.0**23, 3e-9 * 2**23, spread=s)]) for s in (1.1, 3.0)]
+    often, rarely = [law(2.0**23) / (1e-9 * 2**23) for law in wrong]
+    assert 0.8 < rarely < 0.9 * often
+
+
 def test_a_law_is_found_again_from_its_own_times() -> None:
     true = Law(2e-5, 1e5, 1.1, 0.6, 1e8, 1.0)
     points = [fitting.Point(w, true(w, is_narrow=n), n) for w in (64.0, 1e4, 1e6, 1e8) for n in (False, True)]
