@@ -135,7 +135,7 @@ backends/jax/sorting.py | jax | sorting:sort differential:sort
 backends/jax/statistical.py | jax | backends/jax_values:freedom differential:var
     variance = _shared(total, count - correction if count > correction else math.nan)
     variance = _shared(total, count - correction)
-backends/numpy.py | numpy | errors extensions/selection
+backends/numpy.py | numpy | sorting:greatest
     return x.argmin(axis, keepdims=keepdims)
     return x.argmax(axis, keepdims=keepdims)
 backends/tensorflow/elementwise.py | tf | backends/edges:exactly differential:less
@@ -157,8 +157,8 @@ backends/tensorflow/statistical.py | tf | backends/gradients:zero
     return where(_equal(_stop_gradient(y), zero), zero, others)
     return others
 backends/torch/elementwise.py | torch | extremes backends/edges:shift differential:shift
-    is_far = (b < 0) | (b >= width)
-    is_far = (b < 0) | (b > width)
+    torch.where(a < 0, -1, 0)
+    torch.where(a < 0, 0, -1)
 backends/torch/indexing.py | torch | backends/edges writes backends/torch_native
     if value.is_complex() and not x.is_complex() and x.dtype is not torch.bool:
     if False:
@@ -204,9 +204,9 @@ random/_draws.py | numpy,jax | random/distributions random/keys
 transforms/_derivatives.py | jax | transforms:argnums transforms:named transforms:twice
     if len(set(numbers)) < len(numbers):
     if False:
-transforms/_vmap.py | numpy | transforms:vmap batching:memory
-    unshared(one, xs, home) for one in found
-    one for one in found
+transforms/_vmap.py | numpy | transforms:vmap batching
+    home.moveaxis(x, source, destination)
+    home.moveaxis(x, destination, source)
 """
 
 
