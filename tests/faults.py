@@ -60,7 +60,7 @@ _call/by_position.py | numpy | by_position
 _call/diagnosis.py | numpy,jax,tf | errors:axis
     if isinstance(one, int) and not -ndim <= one < ndim:
     if isinstance(one, int) and not -ndim <= one <= ndim:
-_speedups/entry/iteration.c | numpy | views writes
+_speedups/entry/iteration.c | numpy | views:rows
     if (ndim == 0 || (ndim > 1 && !is_writable(native))) {
     if (ndim == 0) {
 _speedups/numerics/loops.c | numpy | compiled_calls operators:place
@@ -90,7 +90,7 @@ _choice/automatic.py | numpy | automatic
 _cli/results.py | numpy | command_line history
     self.names]
     self.names[:1]]
-_memory/ownership.py | numpy | sharing writes
+_memory/ownership.py | jax,tf | sharing:large_result
     SOLE_REFERENCES + views  # as `_reference_count`
     SOLE_REFERENCES + views + 1  # as `_reference_count`
 _memory/transfer.py | jax,tf | transfers
@@ -160,14 +160,14 @@ backends/torch/elementwise.py | torch | extremes backends/edges:shift differenti
     torch.where(a < 0, -1, 0)
     torch.where(a < 0, 0, -1)
 backends/torch/indexing.py | torch | backends/edges writes backends/torch_native
-    if value.is_complex() and not x.is_complex() and x.dtype is not torch.bool:
+    if extra and math.prod(value.shape[:extra]) == 1:
     if False:
 backends/torch/sorting.py | torch | sorting:sort differential:sort
     torch.sort(ordered(x), dim=axis, descending=descending, stable=stable)[0]
     torch.sort(ordered(x), dim=axis, stable=stable)[0]
 backends/torch/statistical.py | torch | differential:mean many_elements:mean backends/edges:mean
-    if x.dtype.itemsize == 2:  # the sum may overflow in it
-    if False:
+    return torch.mean(x, axes, keepdims)
+    return torch.mean(x, axes)
 backends/torch/utility.py | torch | differential:diff backends/edges:diff
     later != earlier if dtype is torch.bool else later - earlier
     later != earlier if dtype is torch.bool else earlier - later
@@ -204,7 +204,7 @@ random/_draws.py | numpy,jax | random/distributions random/keys
 transforms/_derivatives.py | jax | transforms:argnums transforms:named transforms:twice
     if len(set(numbers)) < len(numbers):
     if False:
-transforms/_vmap.py | numpy | transforms:vmap batching
+transforms/_vmap.py | numpy | transforms:vmap batching:axis
     home.moveaxis(x, source, destination)
     home.moveaxis(x, destination, source)
 """
