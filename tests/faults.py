@@ -63,7 +63,7 @@ _call/diagnosis.py | numpy,jax,tf | errors:axis
 _speedups/entry/iteration.c | numpy | views:rows
     if (ndim == 0 || (ndim > 1 && !is_writable(native))) {
     if (ndim == 0) {
-_speedups/numerics/loops.c | numpy | compiled_calls operators:place
+_speedups/numerics/loops.c | numpy | operators:laid
     if (!PyArray_ISBEHAVED_RO(array) || (ndim > 1 && !PyArray_IS_C_CONTIGUOUS(array))) {
     if (!PyArray_ISBEHAVED_RO(array)) {
 _speedups/entry/operators.c | numpy | operators:place writes:place

@@ -493,6 +493,18 @@ def test_a_scalar_of_numpy_is_named_in_errors() -> None:
         xp.matmul(x, np.float64(2))
 
 
+@pytest.mark.usefixtures("backend")
+def test_operands_may_be_laid_out_in_any_way() -> None:
+    a, b = np.arange(9.0).reshape(3, 3), np.arange(9.0, 18.0).reshape(3, 3)
+    layouts: list[Callable[[Any], Any]] = [lambda x: x.T, lambda x: x[:, ::-1], lambda x: x[::2, 1:], lambda x: x[1]]
+    for turn in layouts:
+        x, y = turn(xp.asarray(a)), turn(xp.asarray(b))
+        for found, wanted in ((x, turn(a)), (x + y, turn(a + b)), (x * 2.0, turn(a * 2)), (xp.sqrt(x), turn(a**0.5))):
+            assert found.tolist() == wanted.tolist()
+        x += y
+        assert x.tolist() == turn(a + b).tolist()
+
+
 @pytest.mark.parametrize("axis", [0, np.int64(0), np.asarray(0)])
 def test_an_axis_is_no_array_of_the_call_in_errors(axis: Any) -> None:
     pytest.importorskip("ml_dtypes")
