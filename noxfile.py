@@ -42,7 +42,7 @@ PORTIONS = (
     _without("tests/backends", *ON_TORCH),
     _FOLDERS,
     _COMPILING,
-    _without("tests", "tests/backends", *_FOLDERS, *_COMPILING, *ON_TORCH),
+    _without("tests", "tests/gpu", "tests/backends", *_FOLDERS, *_COMPILING, *ON_TORCH),
 )
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import collections
 import datetime
 import functools
+import gc
 import importlib.util
 import json
 import os
@@ -172,10 +173,10 @@ SAMPLED: Final = 4
 def left_out(items: list[pytest.Item], names: list[str], draw: str) -> set[pytest.Item]:
     """The cases that do not run.
 
-    On NumPy, which compiles nothing, all run. On each other backend those of a test are taken in the order of checksums
-    of their names, and run if they have a kind of value that none before had; until there are enough, if the test is
-    marked `sampled` and has one parameter, or asks several libraries itself. Before that a case of a test that is
-    marked `few_backends` is left out on all others than one.
+    On NumPy, which compiles nothing, all run. On each other backend runs the case with the most kinds of values that no
+    case before had, the first in the order of checksums of their names, and so on until there is none; or until there
+    are enough, if the test is marked `sampled` and has one parameter, or asks several libraries itself. Before that a
+    case of a test that is marked `few_backends` is left out on all others than one, and these others count as one.
     """
     others = [name for name in names if name != "numpy"]
     cases = collections.defaultdict[tuple[str, str], list[pytest.Function]](list)
@@ -187,29 +188,30 @@ def left_out(items: list[pytest.Item], names: list[str], draw: str) -> set[pytes
             if is_limited and backend != other_of(item.nodeid, backend, others, draw):
                 unwanted.add(item)
             else:
-                cases[test, backend].append(item)
+                cases[test, "others" if is_limited else backend].append(item)
     for (_, name), of_one in cases.items():
         is_sampled = of_one[0].get_closest_marker("sampled") is not None
         if name == "numpy" or (name == "none" and not is_sampled):
             continue
         is_limited = name == "none" or len(of_one[0].callspec.params.keys() - BACKENDS) == 1
         left = -(-len(of_one) // SAMPLED) if is_sampled and is_limited else len(of_one)
-        seen = set[tuple[str, str]]()
-        for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode())):
-            kinds = {(key, kind_of(value, item.callspec.indices[key])) for key, value in item.callspec.params.items()}
-            if not left or kinds <= seen:
-                unwanted.add(item)
-            else:
-                seen |= kinds
-                left -= 1
+        waiting = {
+            item: {(key, kind_of(value)) for key, value in item.callspec.params.items()}
+            for item in sorted(of_one, key=lambda item: zlib.crc32((item.nodeid + draw).encode()))
+        }
+        while left and any(waiting.values()):
+            seen = waiting.pop(max(waiting, key=lambda item: len(waiting[item])))  # the first of several
+            waiting = {item: kinds - seen for item, kinds in waiting.items()}
+            left -= 1
+        unwanted |= waiting.keys()
     return unwanted
 
 
-def kind_of(value: object, index: int) -> str:
+def kind_of(value: object) -> str:
     """The kind of a value of a parameter: itself, or the function it calls."""
     text = value if isinstance(value, str) else repr(value)
     called = re.match(r"[\w. =]+(?=\()", text)
-    return called[0] if called else str(index) if " at 0x" in text else text
+    return called[0] if called else text
 
 
 def backend_of(item: pytest.Item) -> str:
@@ -239,6 +241,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         reason = KNOWN_FAILURES.get(f"{item.path.name}::{item.name}")
         if reason:
             item.add_marker(pytest.mark.xfail(reason=reason, strict=True))
+
+
+def pytest_collection_finish() -> None:
+    """Let garbage collections visit neither libraries nor tests.
+
+    One takes a second else, with TensorFlow and JAX.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)

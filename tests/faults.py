@@ -42,28 +42,28 @@ _array/layout.py | numpy | drop_in/functions:read_only
 _array/methods.py | numpy | methods:reshape
     wanted)[::-1], copy=copy).T
     wanted), copy=copy).T
-_base/blocks.py | numpy | choice global_state
+_base/blocks.py | numpy | blocks:opened
     if self._open is not None:
     if False:
 _base/dtypes.py | numpy | dtypes
     return {1: "float16", 2: "float32"}.get
     return {1: "float32", 2: "float32"}.get
-_base/dtypes.py | numpy | dtypes operators differential
+_base/dtypes.py | numpy | dask
     "i": "int64", "u": "uint64"}.get(kind
     "i": "int64", "u": "int64"}.get(kind
 _call/batching.py | numpy | batching transforms
-    math.prod(batch.shape_of(x)) // known
-    math.prod(batch.shape_of(x))
+    tuple(range(1, 1 + missing))) if missing
+    tuple(range(missing))) if missing
 _call/by_position.py | numpy | by_position
     "n axis prepend append"
     "axis n prepend append"
 _call/diagnosis.py | numpy,jax,tf | errors:axis
     if isinstance(one, int) and not -ndim <= one < ndim:
     if isinstance(one, int) and not -ndim <= one <= ndim:
-_speedups/entry/iteration.c | numpy | views writes
+_speedups/entry/iteration.c | numpy | views:rows
     if (ndim == 0 || (ndim > 1 && !is_writable(native))) {
     if (ndim == 0) {
-_speedups/numerics/loops.c | numpy | compiled_calls operators:place
+_speedups/numerics/loops.c | numpy | operators:laid
     if (!PyArray_ISBEHAVED_RO(array) || (ndim > 1 && !PyArray_IS_C_CONTIGUOUS(array))) {
     if (!PyArray_ISBEHAVED_RO(array)) {
 _speedups/entry/operators.c | numpy | operators:place writes:place
@@ -81,7 +81,7 @@ _speedups/lazy/recording.c | numpy | chains many_elements
 _speedups/numerics/sums.c | numpy | chains many_elements
     return size <= PART ? 1 : count_parts
     return size < PART ? 1 : count_parts
-_calibration/fitting.py | numpy | automatic profile learning
+_calibration/fitting.py | numpy | profile:visit profile:law
     max(p.spread, LEAST_SPREAD)
     min(p.spread, LEAST_SPREAD)
 _choice/automatic.py | numpy | automatic
@@ -90,7 +90,7 @@ _choice/automatic.py | numpy | automatic
 _cli/results.py | numpy | command_line history
     self.names]
     self.names[:1]]
-_memory/ownership.py | numpy | sharing writes
+_memory/ownership.py | jax,tf | sharing:large_result
     SOLE_REFERENCES + views  # as `_reference_count`
     SOLE_REFERENCES + views + 1  # as `_reference_count`
 _memory/transfer.py | jax,tf | transfers
@@ -120,12 +120,12 @@ backends/cupy/__init__.py | cupy | writes
 backends/cupy/__init__.py | cupy | indexing writes backends/cupy_on_numpy
     places < 0, places + x.shape[0], places)
     places < 0, places, places)
-backends/jax/elementwise.py | jax | operators:floor differential:floor_divide backends/edges:div
+backends/_shared/arithmetic.py | jax | operators:floor differential:floor_divide backends/edges:div
     x2 == 0, exact, whole)
     x2 == 0, whole, whole)
 backends/jax/linalg.py | jax | backends/gradients:det
-    jnp.cross(jnp.roll(x, -1, -2), jnp.roll(x, -2, -2))
-    jnp.cross(jnp.roll(x, -2, -2), jnp.roll(x, -1, -2))
+    jnp.sum(_cofactors(x) * tangent
+    jnp.sum(_cofactors(x).mT * tangent
 backends/jax/linear_algebra.py | jax | backends/edges:vecdot
     jnp.matmul(jnp.conj(x1)[..., None, :]
     jnp.matmul(x1[..., None, :]
@@ -135,7 +135,7 @@ backends/jax/sorting.py | jax | sorting:sort differential:sort
 backends/jax/statistical.py | jax | backends/jax_values:freedom differential:var
     variance = _shared(total, count - correction if count > correction else math.nan)
     variance = _shared(total, count - correction)
-backends/numpy.py | numpy | errors extensions/selection
+backends/numpy.py | numpy | sorting:greatest
     return x.argmin(axis, keepdims=keepdims)
     return x.argmax(axis, keepdims=keepdims)
 backends/tensorflow/elementwise.py | tf | backends/edges:exactly differential:less
@@ -147,9 +147,9 @@ backends/tensorflow/indexing.py | tf | indexing
 backends/tensorflow/manipulation.py | tf | differential:tile backends/tensorflow_values:tile
     if name_of(x) == "uint16":
     if False:
-backends/tensorflow/manipulation.py | tf | differential:roll backends/edges:shift
-    s % max(n, 1) for s, a
-    s % (n + 1) for s, a
+backends/_shared/axes.py | tf | differential:roll backends/edges:shift
+    n % (m or 1) if
+    n % (m + 1) if
 backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:uint64
     found = _logical_and(isin(y1, y2), _greater_equal
     found = _logical_or(isin(y1, y2), _greater_equal
@@ -157,17 +157,17 @@ backends/tensorflow/statistical.py | tf | backends/gradients:zero
     return where(_equal(_stop_gradient(y), zero), zero, others)
     return others
 backends/torch/elementwise.py | torch | extremes backends/edges:shift differential:shift
-    is_far = (b < 0) | (b >= width)
-    is_far = (b < 0) | (b > width)
+    torch.where(a < 0, -1, 0)
+    torch.where(a < 0, 0, -1)
 backends/torch/indexing.py | torch | backends/edges writes backends/torch_native
-    if value.is_complex() and not x.is_complex() and x.dtype is not torch.bool:
+    if extra and math.prod(value.shape[:extra]) == 1:
     if False:
 backends/torch/sorting.py | torch | sorting:sort differential:sort
     torch.sort(ordered(x), dim=axis, descending=descending, stable=stable)[0]
     torch.sort(ordered(x), dim=axis, stable=stable)[0]
 backends/torch/statistical.py | torch | differential:mean many_elements:mean backends/edges:mean
-    if x.dtype.itemsize == 2:  # the sum may overflow in it
-    if False:
+    return torch.mean(x, axes, keepdims)
+    return torch.mean(x, axes)
 backends/torch/utility.py | torch | differential:diff backends/edges:diff
     later != earlier if dtype is torch.bool else later - earlier
     later != earlier if dtype is torch.bool else earlier - later
@@ -204,9 +204,9 @@ random/_draws.py | numpy,jax | random/distributions random/keys
 transforms/_derivatives.py | jax | transforms:argnums transforms:named transforms:twice
     if len(set(numbers)) < len(numbers):
     if False:
-transforms/_vmap.py | numpy | transforms:vmap batching:memory
-    dispatch.unshared(one, xs, home) for one in found
-    one for one in found
+transforms/_vmap.py | numpy | transforms:vmap batching:axis
+    home.moveaxis(x, source, destination)
+    home.moveaxis(x, destination, source)
 """
 
 

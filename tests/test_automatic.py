@@ -797,10 +797,7 @@ def test_an_explanation_has_calls_that_raised() -> None:
 def test_explain_without_a_profile_says_so() -> None:
     with xp.backend("auto"), xp.explain() as why:
         xp.sin(xp.ones(3)) + xp.ones(3, device="numpy")
-    assert [one.reason for one in why.decisions] == [
-        "stays: no profile of this machine",
-        "an input is placed on numpy",
-    ]
+    assert [one.reason for one in why.decisions] == ["stays: no profile of this machine", "an input is placed on numpy"]
 
 
 def test_a_policy_narrows_the_choice() -> None:
@@ -868,11 +865,7 @@ HINT: Final = (
 
 @pytest.mark.parametrize(
     "call",
-    [
-        lambda: xp.ones(100_000),
-        lambda: xp.asarray(np.ones(100_000)),
-        lambda: xp.sin(np.ones(100_000)),
-    ],
+    [lambda: xp.ones(100_000), lambda: xp.asarray(np.ones(100_000)), lambda: xp.sin(np.ones(100_000))],
     ids=["made", "handed in", "of a native array"],
 )
 def test_the_first_large_call_mentions_calibrate_once(

@@ -443,6 +443,11 @@ def test_a_batch_shares_no_memory_with_what_was_handed_in() -> None:
     assert repeated.tolist() == [2.0, 1.0, 1.0, 1.0]
 
 
+def test_any_axis_is_mapped_and_any_is_that_of_the_results(batching: str) -> None:
+    x = np.arange(24.0).reshape(2, 3, 4)
+    assert_same(xp.vmap(lambda a: a * 2, in_axes=2, out_axes=1)(xp.asarray(x)), np.moveaxis(x * 2, 2, 1))
+
+
 def test_a_write_inside_stays_inside(batching: str) -> None:
     x = xp.asarray(B)
 

@@ -102,10 +102,7 @@ OF_SUM: Final = (
     r"Write to an array by out\[\.\.\.\] = xp\.sum\(\.\.\.\)$"
 )
 WRONG: Final[dict[str, tuple[Any, str]]] = {
-    "out": (
-        lambda x: ours.sum(x, 0, np.float32, np.zeros(2)),
-        OF_SUM,
-    ),
+    "out": (lambda x: ours.sum(x, 0, np.float32, np.zeros(2)), OF_SUM),
     "an option that NumPy has first": (
         lambda x: ours.mean(x, 0, np.float32),
         r"^mean: takes x and axis by position, not 3 arguments\. Give the others by name: keepdims=\.\.\.$",

@@ -434,10 +434,7 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
             {"device": None},
         ]
         for (function, given), named in itertools.product(cases, [{}, *options]):
-            expected, found = (
-                outcome(function.__wrapped__, list(given), named),
-                outcome(function, list(given), named),
-            )
+            expected, found = (outcome(function.__wrapped__, list(given), named), outcome(function, list(given), named))
             if expected[0] is TypeError:  # of an option that is none of its own, which the wrapper names
                 assert issubclass(found[0], TypeError)
                 continue
@@ -624,7 +621,7 @@ def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.Mon
 
 
 @is_built
-def test_nothing_is_held_when_a_call_is_over(request: pytest.FixtureRequest) -> None:
+def test_nothing_is_held_when_a_call_is_over() -> None:
     x, y, b = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0]), xp.asarray([True, False, True])
     h, long, m, written = np.ones(3), np.ones(300), xp.eye(2), xp.asarray([1.0, 2.0, 3.0])
     calls: list[Callable[[], Any]] = [
@@ -667,7 +664,6 @@ def test_nothing_is_held_when_a_call_is_over(request: pytest.FixtureRequest) -> 
     ]  # fmt: skip
     held = [x._native, y._native, b._native, h, x._home, x, y, b, *map(np.dtype, "fdbl?")]
     gc.freeze()  # so that what is collected below is little
-    request.addfinalizer(gc.unfreeze)
     for call in calls:
         for _ in range(20):
             call()

@@ -31,7 +31,7 @@ UNKNOWN_SHAPE: Final = {"nonzero", "unique_all", "unique_counts", "unique_invers
 
 
 COMPLEX_BY_XLA: Final = {
-    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "sin", "sinh", "tan", "tanh"),
+    *("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "exp", "sin", "sinh", "tan", "tanh")
 }
 """Functions for which TensorFlow's XLA takes no notice of the sign of a zero in a complex number."""
 

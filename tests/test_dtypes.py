@@ -316,8 +316,7 @@ def test_iinfo_gives_the_limits(dtype: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kind",
-    ["bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"],
+    "kind", ["bool", "signed integer", "unsigned integer", "integral", "real floating", "complex floating", "numeric"]
 )
 @pytest.mark.parametrize("dtype", STANDARD)
 def test_isdtype_knows_the_kinds_of_the_standard(dtype: str, kind: str) -> None:

@@ -180,10 +180,7 @@ WRONG_DTYPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.subtract(bools(2), bools(2)), wrong_dtype("subtract", "x1", "numeric", "bool")),
     (lambda: xp.take(floats(3), floats(1)), wrong_dtype("take", "indices", "integer", "float64")),
     (lambda: xp.take(floats(3), bools(3)), wrong_dtype("take", "indices", "integer", "bool")),
-    (
-        lambda: xp.take_along_axis(floats(3), floats(1)),
-        wrong_dtype("take_along_axis", "indices", "integer", "float64"),
-    ),
+    (lambda: xp.take_along_axis(floats(3), floats(1)), wrong_dtype("take_along_axis", "indices", "integer", "float64")),
     (lambda: xp.repeat(floats(3), floats(3)), wrong_dtype("repeat", "repeats", "integer", "float64")),
     (
         lambda: xp.searchsorted(complexes(3), complexes(1)),
@@ -313,10 +310,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
         lambda: xp.broadcast_arrays(floats(2), floats(3)),
         "broadcast_arrays: arrays[0] of shape (2,) and arrays[1] of shape (3,) cannot be broadcast together",
     ),
-    (
-        lambda: xp.repeat(floats(3), ints(2)),
-        "repeat: repeats must have the shape (3,) or (1,) to fit x, not (2,)",
-    ),
+    (lambda: xp.repeat(floats(3), ints(2)), "repeat: repeats must have the shape (3,) or (1,) to fit x, not (2,)"),
     (
         lambda: xp.repeat(floats(2, 3), ints(3), axis=0),
         "repeat: repeats must have the shape (2,) or (1,) to fit x, not (3,)",
@@ -330,10 +324,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.reshape(floats(2, 3), (4,)), "reshape: x of shape (2, 3) does not fit shape (4,)"),
     (lambda: xp.reshape(floats(2, 3), (-1, 4)), "reshape: x of shape (2, 3) does not fit shape (-1, 4)"),
     (lambda: xp.reshape(floats(2, 3), (-1, -1)), "reshape: shape must hold -1 once at most, not (-1, -1)"),
-    (
-        lambda: xp.squeeze(floats(2, 1), 0),
-        "squeeze: axis 0 of x of shape (2, 1) must have the length 1, not 2",
-    ),
+    (lambda: xp.squeeze(floats(2, 1), 0), "squeeze: axis 0 of x of shape (2, 1) must have the length 1, not 2"),
     (
         lambda: xp.permute_dims(floats(2, 3), (0, 0)),
         "permute_dims: axes must be a permutation of the 2 axes of x, not (0, 0)",
@@ -350,18 +341,12 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
         lambda: xp.concat([floats(2, 3), floats(2, 2)]),
         "concat: arrays[1] of shape (2, 2) does not fit arrays[0] of shape (2, 3) along axis 0",
     ),
-    (
-        lambda: xp.stack([floats(2), floats(3)]),
-        "stack: arrays[1] of shape (3,) must have the shape (2,) of arrays[0]",
-    ),
+    (lambda: xp.stack([floats(2), floats(3)]), "stack: arrays[1] of shape (3,) must have the shape (2,) of arrays[0]"),
     (
         lambda: xp.matmul(floats(2, 3), floats(2, 3)),
         "matmul: x1 of shape (2, 3) and x2 of shape (2, 3) do not fit: 3 is not 2",
     ),
-    (
-        lambda: floats(2) @ floats(3),
-        "matmul: x1 of shape (2,) and x2 of shape (3,) do not fit: 2 is not 3",
-    ),
+    (lambda: floats(2) @ floats(3), "matmul: x1 of shape (2,) and x2 of shape (3,) do not fit: 2 is not 3"),
     (
         lambda: floats(2, 3, 3) @ floats(4, 3, 3),
         "matmul: x1 of shape (2, 3, 3) and x2 of shape (4, 3, 3) cannot be broadcast together",
@@ -370,10 +355,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
         lambda: xp.matmul(floats(), floats(2)),
         "matmul: x1 and x2 must have at least one axis. Multiply by a scalar with *",
     ),
-    (
-        lambda: xp.vecdot(floats(2), floats(3)),
-        "vecdot: x1 of shape (2,) and x2 of shape (3,) do not fit with axis=-1",
-    ),
+    (lambda: xp.vecdot(floats(2), floats(3)), "vecdot: x1 of shape (2,) and x2 of shape (3,) do not fit with axis=-1"),
     (
         lambda: xp.tensordot(floats(2, 3), floats(2, 3), axes=1),
         "tensordot: x1 of shape (2, 3) and x2 of shape (2, 3) do not fit with axes=1",
@@ -394,10 +376,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.linalg.det(floats(2)), "det: x must be (..., n, n), not shape (2,)"),
     (lambda: xp.linalg.cholesky(floats(2, 3)), "cholesky: x must be (..., n, n), not shape (2, 3)"),
     (lambda: xp.linalg.svd(floats(2)), "svd: x must be (..., m, n), not shape (2,)"),
-    (
-        lambda: xp.linalg.solve(floats(2, 2), floats(3)),
-        "solve: x1 of shape (2, 2) and x2 of shape (3,) do not fit",
-    ),
+    (lambda: xp.linalg.solve(floats(2, 2), floats(3)), "solve: x1 of shape (2, 2) and x2 of shape (3,) do not fit"),
     (lambda: xp.linalg.outer(floats(2, 2), floats(3)), "outer: x1 must have one axis, not shape (2, 2)"),
     (
         lambda: xp.linalg.cross(floats(2), floats(2)),
@@ -437,10 +416,7 @@ OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.zeros("ab"), "zeros: shape must be an int or a sequence of ints, not 'ab'"),
     (lambda: xp.zeros(2.5), "zeros: shape must be an int or a sequence of ints, not 2.5"),
     (lambda: xp.zeros((2, 1.5)), "zeros: shape must be an int or a sequence of ints, not (2, 1.5)"),
-    (
-        lambda: xp.zeros(2, device=3),
-        'device: must be a device or its name, such as "numpy" or "jax-gpu:1", not int',
-    ),
+    (lambda: xp.zeros(2, device=3), 'device: must be a device or its name, such as "numpy" or "jax-gpu:1", not int'),
     (
         lambda: xp.astype(complexes(2), xp.float64),
         "astype: x is complex128 and cannot become float64. Take its real part: xp.real(x)",

@@ -167,10 +167,7 @@ UNUSED: Final[dict[str, tuple[Callable[[], object], str]]] = {
         lambda: xp.backend("numpy"),
         f'anyarray.backend("numpy") {DROPPED}. For the whole program: anyarray.set_default_backend("numpy")',
     ),
-    "transfers": (
-        lambda: xp.transfers(),
-        f"xp.transfers(...) {DROPPED}",
-    ),
+    "transfers": (lambda: xp.transfers(), f"xp.transfers(...) {DROPPED}"),
 }
 
 

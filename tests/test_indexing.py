@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 
 import anyarray as xp
 
+pytestmark = pytest.mark.usefixtures("backend")
+
 # Few shapes, as JAX compiles anew for each.
 SHAPES = st.sampled_from([(4,), (3, 4), (2, 1, 3), (0, 3), (2, 3, 2, 2)])
 
@@ -74,7 +76,6 @@ def brought(key: Any) -> Any:
 
 
 @pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
-@pytest.mark.usefixtures("backend")
 @given(data=st.data())
 def test_reading_gives_what_numpy_gives(keys: st.SearchStrategy[Any], data: st.DataObject) -> None:
     shape, key = data.draw(keys)
@@ -85,7 +86,6 @@ def test_reading_gives_what_numpy_gives(keys: st.SearchStrategy[Any], data: st.D
 
 
 @pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
-@pytest.mark.usefixtures("backend")
 @given(data=st.data())
 def test_writing_a_scalar_gives_what_numpy_gives(keys: st.SearchStrategy[Any], data: st.DataObject) -> None:
     shape, key = data.draw(keys)
@@ -97,7 +97,6 @@ def test_writing_a_scalar_gives_what_numpy_gives(keys: st.SearchStrategy[Any], d
 
 
 @pytest.mark.parametrize("keys", KEYS.values(), ids=KEYS)
-@pytest.mark.usefixtures("backend")
 @given(data=st.data())
 def test_writing_an_array_gives_what_numpy_gives(keys: st.SearchStrategy[Any], data: st.DataObject) -> None:
     shape, key = data.draw(keys)
@@ -144,7 +143,6 @@ READ: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("key", READ.values(), ids=READ)
-@pytest.mark.usefixtures("backend")
 def test_a_key_of_numpy_reads_what_numpy_reads(key: Any) -> None:
     a = filled((2, 3))
     got = xp.asarray(a)[key]
@@ -152,7 +150,6 @@ def test_a_key_of_numpy_reads_what_numpy_reads(key: Any) -> None:
 
 
 @pytest.mark.parametrize("key", READ.values(), ids=READ)
-@pytest.mark.usefixtures("backend")
 def test_a_key_of_numpy_writes_what_numpy_writes(key: Any) -> None:
     a = filled((2, 3))
     x = xp.asarray(a)
@@ -161,17 +158,14 @@ def test_a_key_of_numpy_writes_what_numpy_writes(key: Any) -> None:
     assert x.tolist() == a.tolist()
 
 
-@pytest.mark.usefixtures("backend")
 def test_arrays_may_be_bounds_of_a_slice() -> None:
     assert xp.arange(5)[xp.asarray(1) : xp.asarray(4)].tolist() == [1, 2, 3]
 
 
-@pytest.mark.usefixtures("backend")
 def test_an_array_without_axes_is_an_index() -> None:
     assert xp.arange(5)[xp.asarray(2)].tolist() == 2
 
 
-@pytest.mark.usefixtures("backend")
 def test_an_array_of_32_axes_can_be_indexed() -> None:
     x = xp.ones((1,) * 30 + (2, 2))
     assert x[(0,) * 30].shape == (2, 2)
@@ -181,7 +175,6 @@ def test_an_array_of_32_axes_can_be_indexed() -> None:
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "uint16", "uint64", "float16", "bfloat16", "complex64", "complex128"]
 )
-@pytest.mark.usefixtures("backend")
 def test_arrays_of_every_kind_are_indexed(dtype: str) -> None:
     x = xp.asarray([0, 1, 1, 0], dtype=getattr(xp, dtype))
     for key in (slice(1, 3), slice(None, None, -1), xp.asarray([1, 2]), x == xp.ones(1, dtype=x.dtype)):
@@ -201,14 +194,12 @@ OUT_OF_RANGE = [
 
 
 @pytest.mark.parametrize(("shape", "key"), OUT_OF_RANGE, ids=str)
-@pytest.mark.usefixtures("backend")
 def test_an_int_out_of_range_cannot_be_read(shape: tuple[int, ...], key: Any) -> None:
     with pytest.raises(IndexError):
         xp.zeros(shape)[key]
 
 
 @pytest.mark.parametrize(("shape", "key"), OUT_OF_RANGE, ids=str)
-@pytest.mark.usefixtures("backend")
 def test_an_int_out_of_range_cannot_be_written(shape: tuple[int, ...], key: Any) -> None:
     x = xp.zeros(shape)
     with pytest.raises(IndexError):
@@ -228,7 +219,6 @@ def test_an_int_out_of_range_cannot_be_written(shape: tuple[int, ...], key: Any)
         (1.0, "index: key must hold integers, slices, ..., None and arrays of integers or bool, not float"),
     ],
 )
-@pytest.mark.usefixtures("backend")
 def test_a_key_that_does_not_fit_is_an_index_error(key: Any, sentence: str) -> None:
     with pytest.raises(IndexError) as caught:
         xp.zeros((2, 3))[key]
@@ -242,21 +232,18 @@ def test_a_key_that_does_not_fit_is_an_index_error(key: Any, sentence: str) -> N
         (slice("a", None), "index: bounds of a slice must be integers or None, not str"),
     ],
 )
-@pytest.mark.usefixtures("backend")
 def test_a_bound_of_another_type_is_a_type_error(key: Any, sentence: str) -> None:
     with pytest.raises(TypeError) as caught:
         xp.zeros((2, 3))[key]
     assert str(caught.value) == sentence
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_step_of_zero_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="slice step cannot be zero"):
         xp.zeros(3)[::0]
 
 
 @pytest.mark.parametrize("place", ["take", "take_along_axis", "key"])
-@pytest.mark.usefixtures("backend")
 def test_an_index_array_out_of_range_is_an_index_error(place: str) -> None:
     x, indices = xp.arange(3.0), xp.asarray([0, 5])
     read = {"take": xp.take, "take_along_axis": xp.take_along_axis, "key": lambda x, i: x[i]}[place]
@@ -281,7 +268,6 @@ def test_an_index_array_out_of_range_is_an_index_error(place: str) -> None:
         (xp.bool, 2, True),
     ],
 )
-@pytest.mark.usefixtures("backend")
 def test_a_python_scalar_is_written_in_the_dtype_of_the_array(dtype: xp.DType, value: Any, written: Any) -> None:
     x = xp.zeros(3, dtype=dtype)
     x[1] = value
@@ -292,7 +278,6 @@ def test_a_python_scalar_is_written_in_the_dtype_of_the_array(dtype: xp.DType, v
 
 
 @pytest.mark.parametrize(("dtype", "value"), [(xp.int8, 300), (xp.uint8, -1), (xp.int64, 2**70)])
-@pytest.mark.usefixtures("backend")
 def test_a_python_integer_that_does_not_fit_is_not_written(dtype: xp.DType, value: int) -> None:
     x = xp.zeros(3, dtype=dtype)
     with pytest.raises(OverflowError):
@@ -300,7 +285,6 @@ def test_a_python_integer_that_does_not_fit_is_not_written(dtype: xp.DType, valu
     assert x.tolist() == [0, 0, 0]
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_value_may_have_leading_axes_of_length_1_where_a_key_selects_several() -> None:
     x, mask = xp.zeros(3), xp.asarray([True, False, True])
     x[0:1] = xp.asarray([[5.0]])
@@ -314,7 +298,6 @@ def test_a_value_may_have_leading_axes_of_length_1_where_a_key_selects_several()
     assert y.item() == 9.0
 
 
-@pytest.mark.usefixtures("backend")
 def test_an_array_without_axes_is_cast_as_other_arrays_are() -> None:
     x = xp.zeros(3, dtype=xp.int8)
     x[0] = xp.sum(xp.asarray([300]))

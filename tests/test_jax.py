@@ -107,10 +107,7 @@ def test_bringing_values_over_compiles_nothing(forked: Callable[..., str]) -> No
             y = xp.asarray(np.ones((3, 7)), device="jax")  # from some hundred times on, compiling pays
         print(len(compiled) <= 1, y.shape, [xp.to_native(one).committed for one in (x, y, z)])
     """
-    assert forked(program).splitlines() == [
-        "0 [1.0, 2.0, 3.0, 4.0, 5.0] 1.0",
-        "True (3, 7) [False, False, False]",
-    ]
+    assert forked(program).splitlines() == ["0 [1.0, 2.0, 3.0, 4.0, 5.0] 1.0", "True (3, 7) [False, False, False]"]
 
 
 def test_indexing_by_lengths_that_vary_compiles_nothing(forked: Callable[..., str]) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 import anyarray as xp
 
-pytestmark = pytest.mark.few_backends
+pytestmark = [pytest.mark.few_backends, pytest.mark.usefixtures("backend")]
 
 STAYING: dict[str, Callable[[Any, Any], Any]] = {
     "exp": lambda x, y: np.exp(x),
@@ -105,7 +105,6 @@ FORMS: dict[str, list[Callable[[Any], Any]]] = {
 
 
 @pytest.mark.parametrize("calls", FORMS.values(), ids=FORMS)
-@pytest.mark.usefixtures("backend")
 def test_calls_of_one_form_are_each_as_their_values_say(calls: list[Callable[[Any], Any]]) -> None:
     a = np.asarray([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]])
     for call in [*calls, *calls[::-1]]:
@@ -134,7 +133,6 @@ LEAVING: dict[str, Callable[[Any], Any]] = {
 
 
 @pytest.mark.parametrize("call", LEAVING.values(), ids=LEAVING)
-@pytest.mark.usefixtures("backend")
 def test_a_function_that_we_lack_is_computed_by_numpy(call: Callable[[Any], Any]) -> None:
     a = np.asarray([1.0, 2.0, 4.0])
     np.testing.assert_allclose(np.asarray(call(xp.asarray(a))), call(a), rtol=1e-12, atol=1e-12)
@@ -166,7 +164,6 @@ def test_what_a_shape_and_a_dtype_answer_needs_no_values(call: Callable[[Any], A
     assert found == [expected] * len(found)
 
 
-@pytest.mark.usefixtures("backend")
 def test_what_numpy_refuses_too_is_our_error() -> None:
     with pytest.raises(TypeError, match=re.escape("sort: axis must be an int, not 1.5")):
         np.sort(xp.zeros(2), axis=1.5)
@@ -185,7 +182,6 @@ def test_a_ufunc_with_two_results_gives_two_arrays(backend: xp.Backend) -> None:
     assert fraction.device is exponent.device is backend
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_ufunc_s_objects_and_dates_stay_numpy_s() -> None:
     x = xp.asarray([1, 2])
     for got, expected in (
@@ -198,12 +194,10 @@ def test_a_ufunc_s_objects_and_dates_stay_numpy_s() -> None:
         assert list(got) == expected
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_ufunc_s_reduce_is_numpy_s() -> None:
     assert float(np.add.reduce(xp.asarray([1.0, 2.0, 4.0]))) == 7.0
 
 
-@pytest.mark.usefixtures("backend")
 def test_an_out_ndarray_is_filled() -> None:
     out = np.zeros(2)
     result = np.exp(xp.zeros(2), out=out)
@@ -223,7 +217,6 @@ def test_an_out_ndarray_is_filled() -> None:
         lambda x, out: np.multiply(np.ones(2), 3, out=out),
     ],
 )
-@pytest.mark.usefixtures("backend")
 def test_an_out_array_is_written(call: Callable[[Any, Any], Any]) -> None:
     values = np.asarray([[1.0, 2.0], [3.0, 4.0]])
     out, expected = xp.zeros(2), np.zeros(2)
@@ -232,7 +225,6 @@ def test_an_out_array_is_written(call: Callable[[Any, Any], Any]) -> None:
     np.testing.assert_allclose(np.asarray(out), expected, rtol=1e-15)
 
 
-@pytest.mark.usefixtures("backend")
 def test_one_of_two_results_is_written_to_an_out_array() -> None:
     out = xp.zeros(2)
     quotient, rest = np.divmod(xp.asarray([3.0, 4.0]), 2, out=(out, None))  # type: ignore[call-overload]  # an Array
@@ -241,7 +233,6 @@ def test_one_of_two_results_is_written_to_an_out_array() -> None:
     assert rest.tolist() == [1, 0]
 
 
-@pytest.mark.usefixtures("backend")
 def test_an_out_array_with_where_is_refused() -> None:
     out = xp.zeros(2)
     with pytest.raises(TypeError) as caught:
@@ -249,7 +240,6 @@ def test_an_out_array_with_where_is_refused() -> None:
     assert str(caught.value) == ("exp: where needs an out that is an ndarray, not Array. Take anyarray.numpy.exp")
 
 
-@pytest.mark.usefixtures("backend")
 def test_an_in_place_operator_of_an_ndarray_fills_it() -> None:
     a = np.ones(2)
     kept = a
@@ -258,33 +248,28 @@ def test_an_in_place_operator_of_an_ndarray_fills_it() -> None:
     assert kept.tolist() == [2.0, 2.0]
 
 
-@pytest.mark.usefixtures("backend")
 def test_an_array_is_assigned_to_part_of_an_ndarray() -> None:
     a = np.zeros(3)
     a[1:] = xp.asarray([1.0, 2.0])
     assert a.tolist() == [0.0, 1.0, 2.0]
 
 
-@pytest.mark.usefixtures("backend")
 def test_an_array_is_the_index_of_an_ndarray() -> None:
     assert np.arange(5)[xp.asarray([3, 1])].tolist() == [3, 1]
     assert np.arange(3)[xp.asarray([True, False, True])].tolist() == [0, 2]
 
 
-@pytest.mark.usefixtures("backend")
 def test_numpy_converts_an_array() -> None:
     assert np.asarray(xp.arange(3)).dtype == np.int64
     assert np.asarray(xp.arange(3), dtype=np.float32).tolist() == [0.0, 1.0, 2.0]
     assert np.array([xp.asarray(1.0), xp.asarray(2.0)]).tolist() == [1.0, 2.0]
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_conversion_without_a_copy_is_refused_if_it_needs_one() -> None:
     with pytest.raises(ValueError, match="copy"):
         np.asarray(xp.arange(3), dtype=np.float32, copy=False)
 
 
-@pytest.mark.usefixtures("backend")
 def test_numpy_s_assertions_take_arrays() -> None:
     np.testing.assert_allclose(xp.asarray([1.0, 2.0]), [1.0, 2.0])
     np.testing.assert_array_equal(xp.asarray([1, 2]), xp.asarray([1, 2]))
@@ -292,7 +277,6 @@ def test_numpy_s_assertions_take_arrays() -> None:
         np.testing.assert_array_equal(xp.asarray([1, 2]), xp.asarray([1, 3]))
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_ufunc_leaves_alone_what_where_leaves_out() -> None:
     x, y = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([1.0, 0.0, 2.0])
     out = np.full(3, -7.0)
@@ -303,7 +287,6 @@ def test_a_ufunc_leaves_alone_what_where_leaves_out() -> None:
     assert float(np.sum(np.ones(3), where=x > 1)) == 2.0
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_ufunc_fills_its_outs_as_numpy_casts() -> None:
     x = xp.asarray([1.0, 2.5])
     assert np.add(x, 1, out=np.zeros(2, int), casting="unsafe").tolist() == [2, 3]
@@ -322,12 +305,10 @@ def test_a_ufunc_fills_its_outs_as_numpy_casts() -> None:
     [({"max": 2}, [1.0, 2.0, 2.0]), ({"a_max": 2}, [1.0, 2.0, 2.0]), ({"min": 2}, [2.0, 2.0, 3.0]),
      ({"a_min": 2, "a_max": None}, [2.0, 2.0, 3.0]), ({"a_min": 1.5, "a_max": 2.5}, [1.5, 2.0, 2.5])],
 )  # fmt: skip
-@pytest.mark.usefixtures("backend")
 def test_the_bounds_of_clip_are_told_by_their_names(bounds: dict[str, Any], clipped: list[float]) -> None:
     assert np.clip(xp.asarray([1.0, 2.0, 3.0]), **bounds).tolist() == clipped
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_ufunc_takes_what_only_numpy_takes() -> None:
     both = np.logical_and(xp.asarray([1, 0]), xp.asarray([2.0, 1.0]))
     assert type(both) is xp.Array
@@ -386,7 +367,6 @@ def test_a_subclass_with_ufuncs_of_its_own_keeps_what_it_means(how: str, backend
     assert is_less.tolist() == [True, False]
 
 
-@pytest.mark.usefixtures("backend")
 def test_a_subclass_with_ufuncs_of_its_own_is_not_taken_for_bare_numbers() -> None:
     x, metres = xp.zeros(2), np.ones(2).view(Metres)
     calls: list[Callable[[], Any]] = [
@@ -412,7 +392,6 @@ def test_an_operand_with_ufuncs_of_its_own_is_asked_first(backend: xp.Backend) -
     assert np.multiply(x, Labelled(x)).values.tolist() == [64.0, 729.0]
 
 
-@pytest.mark.usefixtures("backend")
 def test_what_another_makes_of_ndarrays_is_its_own() -> None:
     class Sparse(Labelled):
         def __array_ufunc__(self, ufunc: np.ufunc, method: Any, *inputs: Any, **kwargs: Any) -> Any:

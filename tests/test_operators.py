@@ -41,12 +41,7 @@ COMPARISON: dict[str, Binary] = {
     "greater": operator.gt,
     "greater_equal": operator.ge,
 }
-UNARY = {
-    "abs": operator.abs,
-    "negative": operator.neg,
-    "positive": operator.pos,
-    "bitwise_invert": operator.invert,
-}
+UNARY = {"abs": operator.abs, "negative": operator.neg, "positive": operator.pos, "bitwise_invert": operator.invert}
 ALL_BINARY = {name: row[0] for name, row in ARITHMETIC.items()} | COMPARISON
 
 
@@ -496,6 +491,18 @@ def test_a_scalar_of_numpy_is_named_in_errors() -> None:
         _ = n | np.float32(1)
     with pytest.raises(ValueError, match=r"^matmul: x1 and x2 must have at least one axis"):
         xp.matmul(x, np.float64(2))
+
+
+@pytest.mark.usefixtures("backend")
+def test_operands_may_be_laid_out_in_any_way() -> None:
+    a, b = np.arange(9.0).reshape(3, 3), np.arange(9.0, 18.0).reshape(3, 3)
+    layouts: list[Callable[[Any], Any]] = [lambda x: x.T, lambda x: x[:, ::-1], lambda x: x[::2, 1:], lambda x: x[1]]
+    for turn in layouts:
+        x, y = turn(xp.asarray(a)), turn(xp.asarray(b))
+        for found, wanted in ((x, turn(a)), (x + y, turn(a + b)), (x * 2.0, turn(a * 2)), (xp.sqrt(x), turn(a**0.5))):
+            assert found.tolist() == wanted.tolist()
+        x += y
+        assert x.tolist() == turn(a + b).tolist()
 
 
 @pytest.mark.parametrize("axis", [0, np.int64(0), np.asarray(0)])

@@ -274,10 +274,7 @@ def install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callabl
 @pytest.mark.skipif(os.name == "nt", reason="Windows has no such signals")
 @pytest.mark.usefixtures("little")
 def test_a_library_that_ends_or_blocks_its_process_costs_itself_alone(
-    file: Path,
-    install: Callable[..., None],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    file: Path, install: Callable[..., None], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(processes, "PATIENCE", 10.0)
     install(*ENDINGS)
@@ -413,6 +410,13 @@ def test_one_bad_visit_does_not_bend_a_law() -> None:
         assert law(w) == pytest.approx(1e-6 + 1e-9 * w, rel=0.5)
 
 
+def test_a_visit_whose_times_differ_weighs_less() -> None:
+    points = [fitting.Point(w, 1e-9 * w) for w in (2.0**14, 2.0**17, 2.0**20, 2.0**23)]
+    wrong = [fitting.fitted([*points[:3], fitting.Point(2.0**23, 3e-9 * 2**23, spread=s)]) for s in (1.1, 3.0)]
+    often, rarely = [law(2.0**23) / (1e-9 * 2**23) for law in wrong]
+    assert 0.8 < rarely < 0.9 * often
+
+
 def test_a_law_is_found_again_from_its_own_times() -> None:
     true = Law(2e-5, 1e5, 1.1, 0.6, 1e8, 1.0)
     points = [fitting.Point(w, true(w, is_narrow=n), n) for w in (64.0, 1e4, 1e6, 1e8) for n in (False, True)]
@@ -543,10 +547,7 @@ def test_a_matrix_is_taken_for_a_slim_one_by_how_slim_it_is() -> None:
 
 
 def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> None:
-    curves = {
-        **proportional("sum", each=1e-9),
-        **proportional("sum of short rows", each=1e-7),
-    }
+    curves = {**proportional("sum", each=1e-9), **proportional("sum of short rows", each=1e-7)}
     model = cost.Model({"numpy": cost.Costs(curves)}, {})
     short, long = 1e-7 * 1e6, 1e-9 * 1e6
     middle = long + (short - long) / 16  # of rows sixteen times as long

@@ -84,8 +84,7 @@ INDEFINITE: Final = np.asarray([[1.0, 2.0], [2.0, 1.0]])
 
 @pytest.mark.parametrize("how", ["ignore", "warn", "raise"])
 @pytest.mark.parametrize(
-    ("function", "given"),
-    [("inv", (SINGULAR,)), ("solve", (SINGULAR, np.ones(2))), ("cholesky", (INDEFINITE,))],
+    ("function", "given"), [("inv", (SINGULAR,)), ("solve", (SINGULAR, np.ones(2))), ("cholesky", (INDEFINITE,))]
 )
 def test_what_has_no_solution_is_numpys_error_whatever_the_error_state(
     function: str, given: tuple[Any, ...], how: Literal["ignore", "warn", "raise"]

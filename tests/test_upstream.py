@@ -36,12 +36,7 @@ def test_each_suite_has_counts_on_the_backends_of_a_cpu(upstream: Any) -> None:
 
 @pytest.mark.parametrize(
     ("passed", "failed", "is_worse"),
-    [
-        (10, ["a::known"], False),
-        (12, [], False),
-        (9, ["a::known"], True),
-        (11, ["a::known", "b::new"], True),
-    ],
+    [(10, ["a::known"], False), (12, [], False), (9, ["a::known"], True), (11, ["a::known", "b::new"], True)],
 )
 def test_fewer_that_pass_and_failures_that_are_not_listed_are_errors(
     passed: int, failed: list[str], is_worse: bool, upstream: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -385,3 +385,17 @@ def test_a_traced_element_as_an_index_gives_a_view(framework: str) -> None:
         found = xp.jit(update)(xp.zeros((2, 4)), xp.asarray([1, 0])[0])
     assert found[0].tolist() == [0, 0, 0, 0]
     assert found[1, :3].tolist() == [5, 7, 0]
+
+
+def test_rows_of_read_only_memory_are_written_as_their_array_is() -> None:
+    given = np.arange(6.0).reshape(2, 3)
+    given.flags.writeable = False
+    with xp.backend("numpy"):
+        x = xp.from_native(given)
+        first, _ = x
+        first[0] = 9.0
+        assert x.tolist() == [[9, 1, 2], [3, 4, 5]]
+        assert given[0, 0] == 0
+        for row in xp.broadcast_to(xp.arange(3.0), (2, 3)):
+            with pytest.raises(ValueError, match=r"^setitem: x is a read-only view"):
+                row[0] = 1.0

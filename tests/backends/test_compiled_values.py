@@ -42,6 +42,7 @@ def test_a_bool_meets_an_integer_that_is_made_inside_jit(function: str) -> None:
     assert f(xp.asarray([1, 2])).tolist() == {"and": [0, 1], "or": [3, 3], "xor": [3, 2]}[function[8:]]
 
 
+@pytest.mark.few_backends
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
 @pytest.mark.usefixtures("backend")
 def test_powers_of_integers_wrap_inside_jit_as_outside(dtype: str) -> None:

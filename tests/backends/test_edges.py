@@ -148,6 +148,17 @@ def test_a_long_shift_is_not_cut_off(shift: int) -> None:
     assert xp.roll(xp.arange(7), shift).tolist() == np.roll(np.arange(7), shift % 7).tolist()
 
 
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "uint64"])
+@pytest.mark.usefixtures("backend")
+def test_a_shift_by_all_bits_leaves_the_sign(dtype: str) -> None:
+    width, sign = 8 * np.dtype(dtype).itemsize, -(dtype[0] == "i")
+    x = xp.asarray([1, 100, 3 + 6 * sign], dtype=dtype)
+    for far in (width, width + 1):
+        counts = xp.asarray([far] * 3, dtype=dtype)
+        assert xp.bitwise_left_shift(x, counts).tolist() == [0, 0, 0]
+        assert xp.bitwise_right_shift(x, counts).tolist() == [0, 0, sign]
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float32", "float64", "bfloat16"])
 @pytest.mark.usefixtures("backend")
 def test_many_elements_are_clipped_as_few_are(dtype: str) -> None:

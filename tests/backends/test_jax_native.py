@@ -264,8 +264,7 @@ def test_getitem_refuses_an_index_array_out_of_range() -> None:
 
 
 @pytest.mark.parametrize(
-    ("function", "args"),
-    [("nonzero", ()), ("unique_values", ()), ("unique_all", ()), ("repeat", (np.array([1, 2]),))],
+    ("function", "args"), [("nonzero", ()), ("unique_values", ()), ("unique_all", ()), ("repeat", (np.array([1, 2]),))]
 )
 def test_a_shape_that_depends_on_values_is_refused_in_a_trace(function: str, args: tuple[Any, ...]) -> None:
     sentence = (

@@ -458,11 +458,7 @@ def test_unique_elements_are_the_first_of_their_kind(is_recorded: bool, shape: t
     with tf.GradientTape() if is_recorded else contextlib.nullcontext():
         x = xp.asarray(values)
         of_all = xp.unique_all(x)
-        others = {
-            (0, 2): xp.unique_inverse(x),
-            (0, 3): xp.unique_counts(x),
-            (0,): (xp.unique_values(x),),
-        }
+        others = {(0, 2): xp.unique_inverse(x), (0, 3): xp.unique_counts(x), (0,): (xp.unique_values(x),)}
     for positions, found in [((0, 1, 2, 3), of_all), *others.items()]:
         for position, one in zip(positions, found, strict=True):
             np.testing.assert_array_equal(np.asarray(one), wanted[position].reshape(one.shape), strict=True)

@@ -63,9 +63,7 @@ def device(monkeypatch: pytest.MonkeyPatch) -> Device:
     """The CPU as a GPU; a piece is 1 kB, few bytes are at most 100."""
     found = Device()
     cuda = SimpleNamespace(
-        current_stream=lambda device: cupy_on_numpy._stream,
-        Event=cupy_on_numpy.Event,
-        synchronize=found.synchronize,
+        current_stream=lambda device: cupy_on_numpy._stream, Event=cupy_on_numpy.Event, synchronize=found.synchronize
     )
     monkeypatch.setattr(transfers, "_cuda", cuda)
     monkeypatch.setattr(transfers, "_new_pinned", found.new_pinned)

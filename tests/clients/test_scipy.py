@@ -89,14 +89,8 @@ CALLS: Final[dict[str, tuple[Callable[..., Any], tuple[Any, ...]]]] = {
         (np.arange(8.0), DATA),
     ),
     "spatial.transform.Rotation": (lambda x: Rotation.from_quat(x[:, :4]).as_matrix(), (DATA,)),
-    "spatial.transform.Rotation, applied": (
-        lambda x: Rotation.from_rotvec(x[:, :3]).inv().apply(x[:, 3:6]),
-        (DATA,),
-    ),
-    "constants.convert_temperature": (
-        lambda x: constants.convert_temperature(x, "C", "K"),
-        (DATA,),
-    ),
+    "spatial.transform.Rotation, applied": (lambda x: Rotation.from_rotvec(x[:, :3]).inv().apply(x[:, 3:6]), (DATA,)),
+    "constants.convert_temperature": (lambda x: constants.convert_temperature(x, "C", "K"), (DATA,)),
     "integrate.trapezoid": (integrate.trapezoid, (DATA,)),
     "integrate.cumulative_simpson": (integrate.cumulative_simpson, (DATA,)),
     "cluster.vq.whiten": (cluster.vq.whiten, (DATA,)),

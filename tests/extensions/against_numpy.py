@@ -101,16 +101,17 @@ def assert_same_in_jit(case: Case) -> None:
     assert_parts_same(compiled(*map(xp.asarray, case.arrays)), _in_numpy(case, case.arrays), case.looser)
 
 
-def assert_same_in_vmap(case: Case) -> None:
+def assert_same_in_vmap(case: Case, *, is_compiled: bool = False) -> None:
     """Over two elements, the arguments and these in reverse order."""
     stacks = [np.stack([a, np.flip(a)]) for a in case.arrays]
     mapped = xp.vmap(lambda *each: tuple(_parts(case.call(xp, list(each)))))
+    mapped = xp.jit(mapped) if is_compiled else mapped
     single = [_in_numpy(case, [stack[i, ...] for stack in stacks]) for i in range(2)]
     expected = [np.stack([np.asarray(one) for one in pair]) for pair in zip(*single, strict=True)]
     assert_parts_same(mapped(*map(xp.asarray, stacks)), expected, case.looser)
 
 
-def assert_gradient_right(case: Case, step: float = 1e-6) -> None:
+def assert_gradient_right(case: Case, step: float = 1e-6, *, is_compiled: bool = False) -> None:
     """Of the sum of the first result by the first array, which is of float64.
 
     It is compared with central differences on NumPy.
@@ -122,7 +123,8 @@ def assert_gradient_right(case: Case, step: float = 1e-6) -> None:
         weights = xp.reshape(xp.arange(1.0, part.size + 1.0), part.shape)
         return xp.sum(part * weights)
 
-    gradient = host(xp.grad(loss)(*map(xp.asarray, case.arrays)))
+    slopes = xp.jit(xp.grad(loss)) if is_compiled else xp.grad(loss)
+    gradient = host(slopes(*map(xp.asarray, case.arrays)))
     differences = np.zeros_like(first)
     with xp.backend("numpy"):
         rest = [xp.asarray(a) for a in others]

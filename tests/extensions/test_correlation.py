@@ -6,12 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from against_numpy import (
-    Case,
-    assert_as_in_numpy,
-    assert_gradient_right,
-    assert_parts_same,
-)
+from against_numpy import Case, assert_as_in_numpy, assert_gradient_right, assert_parts_same
 
 import anyarray as xp
 import anyarray.numpy as drop_in

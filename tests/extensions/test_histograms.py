@@ -6,10 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from against_numpy import (
-    Case,
-    assert_gradient_right,
-)
+from against_numpy import Case, assert_gradient_right
 from comparison import assert_same, host
 
 import anyarray as xp

@@ -47,9 +47,18 @@ CALLS: Final = [
 ]
 
 
+@pytest.fixture
+def is_slow(request: pytest.FixtureRequest) -> bool:
+    """Whether the backend compiles each call, and not all cases run.
+
+    What is compiled as a whole takes less then.
+    """
+    is_jax = "jax" in request.node.callspec.params.values()
+    return is_jax and not request.config.getoption("--all-cases")
+
+
 @pytest.mark.parametrize("cases", CALLS)
-def test_calls_give_what_numpy_gives(cases: list[Case], backend: xp.Backend, pytestconfig: pytest.Config) -> None:
-    is_slow = backend.library == "jax" and not pytestconfig.getoption("--all-cases")  # it compiles for each
+def test_calls_give_what_numpy_gives(cases: list[Case], backend: xp.Backend, is_slow: bool) -> None:
     for case in cases[:: 3 if is_slow else 1]:
         try:
             assert_as_in_numpy(case)
@@ -65,13 +74,11 @@ def test_jit_gives_the_same(case: Case) -> None:
 
 
 @of_calls("MAPPED", "TRANSFORMED")
-@pytest.mark.usefixtures("backend")
-def test_vmap_gives_what_a_loop_does(case: Case) -> None:
-    assert_same_in_vmap(case)
+def test_vmap_gives_what_a_loop_does(case: Case, backend: xp.Backend, is_slow: bool) -> None:
+    assert_same_in_vmap(case, is_compiled=is_slow)
 
 
 @pytest.mark.sampled
 @of_calls("SMOOTH")
-@pytest.mark.usefixtures("differentiating")
-def test_derivatives_are_the_slopes(case: Case) -> None:
-    assert_gradient_right(case)
+def test_derivatives_are_the_slopes(case: Case, differentiating: xp.Backend, is_slow: bool) -> None:
+    assert_gradient_right(case, is_compiled=is_slow)

@@ -7,9 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from against_numpy import (
-    Case,
-)
+from against_numpy import Case
 from comparison import assert_same
 
 import anyarray as xp

@@ -7,9 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from against_numpy import (
-    Case,
-)
+from against_numpy import Case
 
 import anyarray as xp
 

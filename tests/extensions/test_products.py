@@ -7,10 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 import pytest
-from against_numpy import (
-    Case,
-    assert_parts_same,
-)
+from against_numpy import Case, assert_parts_same
 
 import anyarray as xp
 

@@ -6,9 +6,7 @@ from typing import Any, Final, get_args
 
 import numpy as np
 import pytest
-from against_numpy import (
-    Case,
-)
+from against_numpy import Case
 
 import anyarray as xp
 from anyarray.extensions.statistics import Method

@@ -79,11 +79,7 @@ def test_split_keys_do_not_agree() -> None:
         (lambda: random.split(xp.zeros(2)), TypeError, "^split: key must be an Array of uint32 of shape"),
         (lambda: random.fold_in(random.key(0), -1), ValueError, "^fold_in: data must be from 0 to"),
         (lambda: random.fold_in(random.key(0), xp.asarray(1.0)), TypeError, "^fold_in: data must be an int or a 0-d"),
-        (
-            lambda: random.normal(random.split(random.key(0))),
-            TypeError,
-            r"^normal: key must be .* \(2, 2\)\. ",
-        ),
+        (lambda: random.normal(random.split(random.key(0))), TypeError, r"^normal: key must be .* \(2, 2\)\. "),
     ],
 )
 @pytest.mark.usefixtures("backend")

@@ -12,7 +12,7 @@ import anyarray as xp
 from anyarray import random
 from anyarray.random.distributions import random_gammas
 
-pytestmark = pytest.mark.few_backends
+pytestmark = [pytest.mark.few_backends, pytest.mark.usefixtures("differentiating")]
 
 SHAPES: Final = np.repeat([0.05, 0.3, 0.9, 1.0, 2.5, 30.0, 1000.0], 8)
 TOLERANCE: Final = 1e-8
@@ -44,7 +44,6 @@ WAYS: Final[dict[str, Callable[[Callable[[xp.Array], xp.Array]], Callable[[xp.Ar
 }
 
 
-@pytest.mark.usefixtures("differentiating")
 def test_a_gamma_number_has_the_slope_of_the_quantile() -> None:
     a = xp.asarray(SHAPES)
     expected = _slope_of_quantile(SHAPES, np.asarray(_drawn(a)))
@@ -52,7 +51,6 @@ def test_a_gamma_number_has_the_slope_of_the_quantile() -> None:
 
 
 @pytest.mark.sampled
-@pytest.mark.usefixtures("differentiating")
 @pytest.mark.parametrize("way", list(WAYS))
 def test_every_transform_gives_that_slope(way: str) -> None:
     x = _drawn(xp.asarray(SHAPES))  # once: it takes seconds to compile
@@ -60,7 +58,6 @@ def test_every_transform_gives_that_slope(way: str) -> None:
     np.testing.assert_allclose(np.asarray(found), _slope_of_quantile(SHAPES, np.asarray(x)), rtol=TOLERANCE)
 
 
-@pytest.mark.usefixtures("differentiating")
 def test_a_gamma_number_has_the_slope_of_jax_random() -> None:
     jax = pytest.importorskip("jax")
     with jax.enable_x64(True):
@@ -72,7 +69,6 @@ def test_a_gamma_number_has_the_slope_of_jax_random() -> None:
     np.testing.assert_allclose(np.asarray(found), expected, rtol=TOLERANCE)
 
 
-@pytest.mark.usefixtures("differentiating")
 def test_a_batch_of_shapes_has_the_slopes_of_each() -> None:
     x = xp.asarray([0.1, 0.5, 4.0])
 
@@ -101,7 +97,6 @@ MEANS: Final[dict[str, tuple[Callable[[xp.Array], xp.Array], float, Callable[[fl
 
 
 @pytest.mark.sampled
-@pytest.mark.usefixtures("differentiating")
 @pytest.mark.parametrize("distribution", list(MEANS))
 def test_slopes_of_many_numbers_have_the_slope_of_the_mean(distribution: str) -> None:
     draw, at, mean = MEANS[distribution]
@@ -110,13 +105,11 @@ def test_slopes_of_many_numbers_have_the_slope_of_the_mean(distribution: str) ->
     assert abs(slopes.mean() - expected) < 4 * slopes.std() / np.sqrt(N)
 
 
-@pytest.mark.usefixtures("differentiating")
 def test_a_gamma_number_that_is_zero_has_no_slope() -> None:
     assert float(_drawn(xp.asarray(1e-5))) == 0
     assert float(xp.grad(_drawn)(xp.asarray(1e-5))) == 0
 
 
-@pytest.mark.usefixtures("differentiating")
 def test_a_second_slope_by_the_shape_is_refused() -> None:
     with pytest.raises(xp.UnsupportedError, match=r"Keep it out of the derivative: xp\.stop_gradient"):
         xp.grad(xp.grad(_drawn))(xp.asarray(2.5))
