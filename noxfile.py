@@ -178,7 +178,8 @@ def packages(session: nox.Session) -> None:
     names = session.posargs or ["numpy", "jax", "tf", "torch"]
     extras = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"], "torch": ["torch"]}
     install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))
-    session.install("setuptools", "scipy", "matplotlib", "pandas")
+    session.install("setuptools", "flit_core<4")  # which build sdists
+    session.install("scipy", "matplotlib", "pandas", "networkx", "deprecated", "six")
     session.run("python", "tests/packages/run.py", *names)
 
 
