@@ -32,7 +32,7 @@ class Package(NamedTuple):
     about: str
     version: str
     tests: str
-    """Files and folders, or what tests are in a module, as `module:Class` or `module:*`."""
+    """Files, folders and ids of pytest, or what tests are in a module, as `module:Class` or `module:*`."""
     is_wheel: bool = False
     """Whether the wheel is fetched, as its sdist has no tests or needs a build tool."""
 
@@ -102,7 +102,7 @@ def fetched(name: str, package: Package, folder: Path) -> Path:
 def test_file(folder: Path, tests: str) -> str:
     """The path of tests; for those in a module, a file that imports them."""
     module, _, name = tests.partition(":")
-    if not name:
+    if not name or name.startswith(":"):
         return str(folder / tests)
     path = folder / f"test_{module.replace('.', '_')}.py"
     chosen = 'name.startswith("test")' if name == "*" else f'name == "{name}"'
