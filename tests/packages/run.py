@@ -137,12 +137,7 @@ def outcomes(name: str, folder: Path, backend: str | None, repeat: int = 0) -> d
         f"--junitxml={report}", *[test_file(folder, one) for one in PACKAGES[name].tests.split()],
     ]  # fmt: skip
     paths = [str(HERE), str(folder), str(folder / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(paths),
-        "MPLBACKEND": "agg",
-        "PYTHONDONTWRITEBYTECODE": "1",
-    }
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "MPLBACKEND": "agg"}
     with tempfile.TemporaryDirectory() as elsewhere:  # so that the tests are not modules of the program
         done = subprocess.run(command, cwd=elsewhere, env=environment, capture_output=True, text=True, check=False)
     if not report.exists():
