@@ -62,7 +62,9 @@ PACKAGES: Final = {
     "vg": Package("geometry", "2.0.0", "vg", is_wheel=True),
     "peakutils": Package("signals", "1.3.5", "tests"),
     "minisom": Package("machine learning by plain NumPy", "2.3.6", "minisom:TestMinisom"),
-    "nashpy": Package("games", "0.0.43", "tests/unit"),
+    "nashpy": Package(
+        "games", "0.0.43", _files("tests/unit", "is_best_response minimax polytope tableau vertex_enumeration")
+    ),
     "colorspacious": Package(
         "colours",
         "1.1.2",
