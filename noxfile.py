@@ -179,7 +179,7 @@ def packages(session: nox.Session) -> None:
     names = [one for one in session.posargs if one in extras] or [*extras]
     options = [one for one in session.posargs if one not in extras]
     install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))
-    session.install("setuptools", "flit_core<4")  # which build sdists
+    session.install("setuptools", "versioneer", "flit_core<4")  # which build sdists
     session.install("scipy", "matplotlib", "pandas", "networkx", "deprecated", "six")
     session.run("python", "tests/packages/run.py", *names, *options)
 
