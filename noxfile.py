@@ -175,11 +175,13 @@ def downstream(session: nox.Session) -> None:
 @nox.session(venv_backend="virtualenv")
 def packages(session: nox.Session) -> None:
     """Tests of packages from the index, in which NumPy is replaced."""
-    names = session.posargs or ["numpy", "jax", "tf", "torch"]
     extras = {"numpy": [], "jax": ["jax"], "tf": ["tensorflow"], "torch": ["torch"]}
+    names = [one for one in session.posargs if one in extras] or [*extras]
+    options = [one for one in session.posargs if one not in extras]
     install(session, "tests", ",".join(["cli", *[extra for name in names for extra in extras[name]]]))
-    session.install("setuptools", "scipy", "matplotlib", "pandas")
-    session.run("python", "tests/packages/run.py", *names)
+    session.install("setuptools", "versioneer", "flit_core<4")  # which build sdists
+    session.install("scipy", "matplotlib", "pandas", "networkx", "deprecated", "six")
+    session.run("python", "tests/packages/run.py", *names, *options)
 
 
 COUNTS: Final = Path(__file__).parent / "tests" / "clients" / "counts.txt"

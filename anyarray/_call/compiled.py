@@ -157,8 +157,8 @@ def with_numpy_function(
 
     `function` takes all other arguments, and gives the same there. A compiled function of ours that takes the same
     arguments comes first. Without `numpy_function` the call is one of ndarray's method of that name. `variant` is "d"
-    if numbers are drawn, which stay numbers, "l" if ours takes lists alone, "o" if ours alone is called, and "u" for a
-    ufunc.
+    if numbers are drawn, which stay numbers, "l" if ours takes only lists and ndarrays, "o" if ours alone is called,
+    and "u" for a ufunc.
     """
     if speedups is None:
         return function

@@ -25,8 +25,9 @@ from anyarray._registry import registry
 def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     """As `call`, for an operator: NotImplemented for unknown classes.
 
-    Beside dtypes and classes that NumPy alone has it computes, and classes that it asks decide. A list, a tuple, a
-    range, and an object with `__array__` is an array of NumPy's, as it is to ndarrays.
+    Beside dtypes and classes that NumPy alone has it computes, and classes that it asks decide. A class to which
+    ndarrays leave operators gets an ndarray. A list, a tuple, a range, and an object with `__array__` is an array of
+    NumPy's, as it is to ndarrays.
     """
     ours = body_globals["Array"]
     taken = values
@@ -39,9 +40,11 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
             taken[at] = _array_of_sequence(declaration.name, value)
             continue
         is_derived = isinstance(value, np.ndarray) and decides(value)
-        if _is_exact(kind) or (
-            is_derived and kind.__array_ufunc__ is np.ndarray.__array_ufunc__
-        ):  # NumPy makes objects of the former; the latter are matrices, masked arrays and the like
+        if (
+            _is_exact(kind)  # NumPy makes objects of it
+            or (is_derived and kind.__array_ufunc__ is np.ndarray.__array_ufunc__)  # matrices, masked arrays
+            or (_knows_ndarrays(kind) and registry.backend_of_native(value) is None)
+        ):
             return _PYTHONS[declaration.name](*[np.asarray(one) if type(one) is ours else one for one in values])
         if decides(value) and hasattr(kind, "__array_ufunc__"):
             is_asked = kind.__array_ufunc__ is not None
@@ -101,6 +104,13 @@ def _is_exact(kind: Any) -> bool:
 
 
 @functools.lru_cache(maxsize=256)
+def _knows_ndarrays(kind: Any) -> bool:
+    """Whether a class has operators with ndarrays that ndarrays leave to it, as SciPy's sparse arrays have."""
+    priority = getattr(kind, "__array_priority__", 0)
+    return isinstance(priority, (int, float)) and priority > 0 and not hasattr(kind, "__array_ufunc__")
+
+
+@functools.lru_cache(maxsize=256)
 def is_converted(kind: Any) -> bool:
     """Whether operators convert objects of a class by `__array__`.
 
@@ -133,8 +143,8 @@ def compare(declaration: Declaration, values: Sequence[Any]) -> Any:
     return result
 
 
-_OF_ARRAYS: Final = ("__dlpack__", "__array__", "__array_priority__")
-"""Attributes by which array classes are known; SciPy's sparse arrays have the last."""
+_OF_ARRAYS: Final = ("__dlpack__", "__array__")
+"""Attributes by which array classes are known."""
 
 
 def multiply(declaration: Declaration, values: Sequence[Any]) -> Any:

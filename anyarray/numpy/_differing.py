@@ -61,7 +61,7 @@ _FIRST: Final[dict[str, tuple[Any, ...]]] = {
     **{name: (getattr(xp, name),) for name in "arange asarray empty ones reshape where zeros zeros_like".split()},
     "array": (xp.asarray, "l"),
 }
-"""Functions of ours that come first, as they take less; `array` if it is given a list."""
+"""Functions of ours that come first, as they take less; `array` if it is given a list or an ndarray."""
 
 
 def as_numpy(function: F) -> F:

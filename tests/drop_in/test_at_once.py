@@ -24,6 +24,16 @@ def test_out_is_the_array_that_comes_back(backend: xp.Backend) -> None:
     assert out.tolist() == [1.0, 2.0, 3.0]
 
 
+def test_array_copies_an_ndarray(backend: xp.Backend) -> None:
+    given = numpy.asarray([1.0, 2.0, 3.0])
+    copies = [np.array(given), np.array(given, dtype="f4"), np.array(given, ndmin=2)]
+    given[0] = 9
+    copies[0][1] = 8
+    assert [one.tolist() for one in copies] == [[1, 8, 3], [1, 2, 3], [[1, 2, 3]]]
+    assert given.tolist() == [9, 2, 3]
+    assert all(type(one) is np.ndarray and one.device is backend for one in copies)
+
+
 def test_a_function_that_writes_in_place_writes_to_a_view(backend: xp.Backend) -> None:
     x = np.zeros((3, 4))
     np.fill_diagonal(x[:, 1:], 7)

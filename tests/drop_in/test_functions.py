@@ -733,6 +733,22 @@ def test_functions_of_shape_take_any_object(backend: xp.Backend) -> None:
     assert differing == []
 
 
+OF_SPARSE_ARRAYS: Final = """
+A-x x-A A+x x+A A@x x@A x*A A/x A==x x==A x!=A x<A A<=x A*x[0,0] x[0,0]*A
+""".split()
+
+
+def test_operators_with_sparse_arrays_of_scipy_give_what_ndarrays_give(backend: xp.Backend) -> None:
+    sparse = pytest.importorskip("scipy.sparse")
+
+    def outcome(np: Any, call: str) -> Any:
+        found = eval(call, {"x": np.asarray([[1.0, 2.0], [3.0, 4.0]]), "A": sparse.eye_array(2)})
+        return type(found), numpy.asarray(found.todense() if sparse.issparse(found) else found).tolist()
+
+    differing = [call for call in OF_SPARSE_ARRAYS if outcome(anyarray.numpy, call) != outcome(numpy, call)]
+    assert differing == []
+
+
 KINDS_OF_NUMBERS: Final = (numbers.Number, numbers.Complex, numbers.Real, numbers.Integral)
 
 

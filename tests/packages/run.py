@@ -3,7 +3,8 @@
 `python tests/packages/run.py numpy jax` fetches each package and runs its tests with NumPy, and then with NumPy
 replaced in the package by `python -m anyarray run`. The tests keep NumPy, which remains the judge. Tests that pass with
 NumPy are fair, but for those that `UNFAIR` lists. A package of which fewer tests pass than `counts.json` records, or
-than must pass, is an error. `--record` writes the counts.
+than must pass, is an error. `--record` writes the counts. `--speed` prints how much processor time the tests take
+beside NumPy: the sum over the tests that pass, each at its fastest.
 """
 
 from __future__ import annotations
@@ -31,82 +32,142 @@ class Package(NamedTuple):
     about: str
     version: str
     tests: str
-    """Files and folders, or a class that is in a module, as `module:Class`."""
-    needs: str = ""
-    """Distributions that it imports, beside NumPy and SciPy."""
+    """Files, folders and ids of pytest, or what tests are in a module, as `module:Class` or `module:*`."""
+    is_wheel: bool = False
+    """Whether the wheel is fetched, as its sdist has no tests or needs a build tool."""
+
+
+def _files(folder: str, names: str) -> str:
+    return " ".join(f"{folder}/test_{name}.py" for name in names.split())
 
 
 PACKAGES: Final = {
-    "transforms3d": Package(
-        "rotations",
-        "0.4.2",
-        " ".join(f"transforms3d/tests/test_{name}.py" for name in "quaternions axangles affines euler".split()),
-    ),
+    "transforms3d": Package("rotations", "0.4.2", _files("transforms3d/tests", "quaternions axangles affines euler")),
     "filterpy": Package(
         "filters",
         "2.0.0",
         " ".join(f"filterpy/{name}/tests" for name in "common discrete_bayes gh leastsq memory stats".split()),
-        "matplotlib",
     ),
+    "extensisq": Package(
+        "differential equations",
+        "0.6.0",
+        " ".join(
+            f"tests/test_ivp.py::test_{name}"
+            for name in "classes empty integration_complex integration_zero_rhs no_integration".split()
+        ),
+    ),
+    "emcee": Package("statistics", "3.1.6", "emcee/tests/unit", is_wheel=True),
+    "dtcwt": Package("images", "0.14.0", _files("tests", "coeffs ifm1 reflect sampling utils xfm1 xfm3")),
     "numpy-financial": Package("finance", "1.0.0", "numpy_financial"),
-    "vg": Package("geometry", "2.0.0", "vg"),
+    "vg": Package("geometry", "2.0.0", "vg", is_wheel=True),
     "peakutils": Package("signals", "1.3.5", "tests"),
     "minisom": Package("machine learning by plain NumPy", "2.3.6", "minisom:TestMinisom"),
+    "nashpy": Package(
+        "games", "0.0.43", _files("tests/unit", "is_best_response minimax polytope tableau vertex_enumeration")
+    ),
+    "colorspacious": Package(
+        "colours",
+        "1.1.2",
+        " ".join(
+            f"colorspacious.{name}:*"
+            for name in "basics ciecam02 comparison conversion cvd illuminants luoetal2006 transform_graph util".split()
+        ),
+    ),
 }
+"""What they need beside NumPy is in the session `packages` of nox."""
 
-UNFAIR: Final[dict[str, dict[str, str]]] = {}
+UNFAIR: Final[dict[str, dict[str, str]]] = {
+    "emcee": {
+        "emcee.tests.unit.test_stretch::test_live_dangerously": "NumPy's own shuffle is given an Array, and warns of it"
+    },
+}
 """Tests that cannot be passed by an Array, and why, by package."""
 
 
-def fetched(name: str, version: str, folder: Path) -> Path:
-    """The folder with a package and its tests, from its sdist or wheel."""
-    pip = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", f"{name}=={version}", "-d", str(folder)]
-    for options in (["--no-binary", ":all:"], []):
-        if subprocess.run([*pip, *options], capture_output=True, check=False).returncode == 0:
-            break
+def fetched(name: str, package: Package, folder: Path) -> Path:
+    """The folder with a package and its tests, from its sdist or wheel.
+
+    The build tools of sdists are those that are installed here.
+    """
+    kind = "--only-binary" if package.is_wheel else "--no-binary"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--no-build-isolation", kind, ":all:",
+         f"{name}=={package.version}", "-d", str(folder)],
+        check=True,
+    )  # fmt: skip
     (archive,) = folder.iterdir()
-    shutil.unpack_archive(archive, folder / "unpacked", "zip" if archive.suffix in (".whl", ".zip") else None)
-    setups = [path.parent for path in (folder / "unpacked").glob("*/setup.py")]
-    return setups[0] if setups else folder / "unpacked"
+    unpacked = folder / "unpacked"
+    shutil.unpack_archive(archive, unpacked, "zip" if archive.suffix in (".whl", ".zip") else None)
+    return unpacked if package.is_wheel else next(one for one in unpacked.iterdir() if one.is_dir())
 
 
 def test_file(folder: Path, tests: str) -> str:
     """The path of tests; for those in a module, a file that imports them."""
     module, _, name = tests.partition(":")
-    if not name:
+    if not name or name.startswith(":"):
         return str(folder / tests)
-    path = folder / f"test_{module}.py"
-    path.write_text(f"from {module} import {name}\n")
+    path = folder / f"test_{module.replace('.', '_')}.py"
+    chosen = 'name.startswith("test")' if name == "*" else f'name == "{name}"'
+    path.write_text(
+        f"import {module} as of\nglobals().update({{name: t for name, t in vars(of).items() if {chosen}}})\n"
+    )
     return str(path)
 
 
-def outcomes(name: str, folder: Path, backend: str | None) -> dict[str, str]:
-    """What came of each test: "passed" or the reason.
+class Outcome(NamedTuple):
+    """What came of a test."""
+
+    trouble: str
+    """Why it failed or was skipped; "" if it passed."""
+    seconds: float
+    """Its processor time, if that was measured."""
+
+
+def outcomes(name: str, folder: Path, backend: str | None, repeat: int = 0) -> dict[str, Outcome]:
+    """What came of each test, repeated for its time.
 
     NumPy itself runs them if no backend is named.
     """
-    package = PACKAGES[name]
-    module = name.replace("-", "_")
     report = folder / "report.xml"
     report.unlink(missing_ok=True)
-    replaced = ["anyarray", "run", "--backend", backend, "--modules", module, "-m"] if backend else []
+    replaced = ["anyarray", "run", "--backend", backend, "--modules", name.replace("-", "_"), "-m"] if backend else []
     command = [
         sys.executable, "-m", *replaced, "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:anyarray", "-p", "judge",
-        "-c", os.devnull, f"--rootdir={folder}", "-W", "ignore",
-        "-o", "python_classes=Test* *Test* *Exceptions", "--tb=line", f"--junitxml={report}",
-        *[test_file(folder, one) for one in package.tests.split()],
+        "-c", os.devnull, f"--rootdir={folder}", "--disable-warnings", f"--repeat={repeat}",
+        "--continue-on-collection-errors", "-o", "python_classes=Test* *Test* *Exceptions",
+        "-o", "python_files=test_*.py *_test.py", "--tb=line",
+        f"--junitxml={report}", *[test_file(folder, one) for one in PACKAGES[name].tests.split()],
     ]  # fmt: skip
-    paths = os.pathsep.join([str(HERE), str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "PYTHONPATH": paths, "MPLBACKEND": "agg", "PYTHONDONTWRITEBYTECODE": "1"}
+    paths = [str(HERE), str(folder), str(folder / "src"), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "MPLBACKEND": "agg"}
     with tempfile.TemporaryDirectory() as elsewhere:  # so that the tests are not modules of the program
         done = subprocess.run(command, cwd=elsewhere, env=environment, capture_output=True, text=True, check=False)
     if not report.exists():
         raise SystemExit(f"{name} on {backend or 'NumPy itself'}: {done.stdout[-3000:]}{done.stderr[-3000:]}")
-    found: dict[str, str] = {}
+    found: dict[str, Outcome] = {}
     for case in ElementTree.parse(report).iter("testcase"):
-        troubles = [one.get("message", "") or one.tag for one in case if one.tag in ("failure", "error", "skipped")]
-        found[f"{case.get('classname', '')}::{case.get('name')}"] = troubles[0] if troubles else "passed"
+        troubles = [one.get("message") or one.tag for one in case if one.tag in ("failure", "error", "skipped")]
+        seconds = case.find("properties/property[@name='seconds']")
+        found[f"{case.get('classname', '')}::{case.get('name')}"] = Outcome(
+            troubles[0] if troubles else "", 0 if seconds is None else float(seconds.get("value", 0))
+        )
     return found
+
+
+def time_ratio(name: str, folder: Path, backend: str) -> float:
+    """The processor time of the tests beside NumPy's.
+
+    Both take turns, and each test counts at its fastest.
+    """
+    fastest: dict[str | None, dict[str, float]] = {None: {}, backend: {}}
+    for _ in range(2):
+        for side, times in fastest.items():
+            for test, (_trouble, seconds) in outcomes(name, folder, side, repeat=5).items():
+                if seconds:
+                    times[test] = min(seconds, times.get(test, seconds))
+    of_numpy, ours = fastest.values()
+    both = of_numpy.keys() & ours.keys()
+    return sum(ours[test] for test in both) / sum(of_numpy[test] for test in both)
 
 
 def main() -> int:
@@ -115,25 +176,28 @@ def main() -> int:
     parser.add_argument("backends", nargs="+", metavar="BACKEND")
     parser.add_argument("--packages", default=",".join(PACKAGES), help="of these only, such as vg,minisom")
     parser.add_argument("--record", action="store_true", help="write how many tests passed")
+    parser.add_argument("--speed", action="store_true", help="print the processor time beside NumPy's")
     given = parser.parse_args()
     counts: dict[str, dict[str, int]] = json.loads(COUNTS.read_text()) if COUNTS.exists() else {}
     few = []
     for name in given.packages.split(","):
         with tempfile.TemporaryDirectory() as scratch:
-            folder = fetched(name, PACKAGES[name].version, Path(scratch))
+            folder = fetched(name, PACKAGES[name], Path(scratch))
             unfair = UNFAIR.get(name, {})
-            passed = [one for one, outcome in outcomes(name, folder, None).items() if outcome == "passed"]
+            passed = [one for one, outcome in outcomes(name, folder, None).items() if not outcome.trouble]
             fair = [one for one in passed if one not in unfair]
             if not fair:
                 raise SystemExit(f"{name}: no test passes with NumPy itself, so none is fair")
             counts.setdefault(name, {})["fair"] = len(fair)
             for backend in given.backends:
                 found = outcomes(name, folder, backend)
-                failed = [one for one in fair if found.get(one) != "passed"]
+                failed = [one for one in fair if one not in found or found[one].trouble]
                 now, before = len(fair) - len(failed), counts[name].get(backend, 0)
                 print(f"{name} on {backend}: {now} of {len(fair)} passed, {before} recorded", flush=True)
                 for one in failed:
-                    print(f"    {one}: {found.get(one, 'was not run')[:160]}", flush=True)
+                    print(f"    {one}: {found[one].trouble[:160] if one in found else 'was not run'}", flush=True)
+                if given.speed:
+                    print(f"    processor time: {time_ratio(name, folder, backend):.2f} of NumPy's", flush=True)
                 if now < max(before, SHARES.get(backend, 0.9) * len(fair)):
                     few.append(f"{name} on {backend}")
                 counts[name][backend] = now

@@ -276,14 +276,14 @@ done:
     return result == NULL ? fall_back() : result;
 }
 
-/* Whether the function of ours comes first: it takes Arrays alone, or lists that become one. */
+/* Whether the function of ours comes first: it takes Arrays alone, or what it makes a new one of. */
 static int
 is_for_ours(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
     if (call->ours == NULL || nargs < 1) {
         return 0;
     }
-    return call->variant == 'l' ? PyList_CheckExact(args[0]) : 1;
+    return call->variant == 'l' ? PyList_CheckExact(args[0]) || PyArray_CheckExact(args[0]) : 1;
 }
 
 PyObject *
