@@ -37,7 +37,7 @@ from anyarray.standard.statistical import *
 from anyarray.standard.utility import *
 
 if _typing.TYPE_CHECKING:
-    from anyarray import fft, lib, linalg, random
+    from anyarray import fft, lib, linalg, random, special
     from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
     from anyarray.extensions.calculus import *
     from anyarray.extensions.correlation import *
@@ -57,7 +57,7 @@ if _typing.TYPE_CHECKING:
     from anyarray.transforms import grad, jacobian, jit, stop_gradient, value_and_grad, vmap
 else:  # type checkers would take every name for one of ours
     # Imported on first use, as few programs use them all: a quarter of the time of `import anyarray`.
-    _MODULES = ("fft", "lib", "linalg", "random")
+    _MODULES = ("fft", "lib", "linalg", "random", "special")
     _NAMES = {
         "_calibration.explanation": ("Explanation", "calibrate", "explain", "policy"),
         "files": ("from_file", "to_file"),
@@ -91,7 +91,7 @@ __all__ = [
     "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__", "backend",
     "backends", "calibrate", "compute", "device", "explain", "fft", "free_memory", "from_file", "from_local",
     "from_native", "fused", "grad", "jacobian", "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "persist",
-    "policy", "portable", "random", "set_default_backend", "stop_gradient", "to_file", "to_native", "transfers",
+    "policy", "portable", "random", "set_default_backend", "special", "stop_gradient", "to_file", "to_native", "transfers",
     "value_and_grad", "vmap",
 ]  # fmt: skip
 __all__ += errors.__all__
