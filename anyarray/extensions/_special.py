@@ -186,7 +186,7 @@ def gamma(x: Array) -> Array:
     found = power * xp.exp(-y) * xp.where(y > 100, power, 1.0) * (math.sqrt(2 * math.pi) / product)
     found = found * xp.exp(_stirling(y)) * (1 + lost * (xp.log(y) - 0.5 / y))
     found = xp.where(size > 172, math.inf, xp.where(_is_whole(x) & (size < 20), xp.round(found), found))
-    reflected = -math.pi / (x * _sin_pi(x) * found)
+    reflected = -math.pi / x / (_sin_pi(x) * found)
     found = xp.where(x < 0, xp.where(_is_whole(x), math.nan, reflected), found)
     return xp.where(x == 0, xp.copysign(xp.full_like(x, math.inf), x), found)
 
@@ -241,7 +241,7 @@ def _hurwitz(s: Array, q: Array) -> Array:
         found = found + xp.pow(q + k, -s)
     far = q + _TERMS
     power = xp.pow(far, -s)
-    found = found + power * (far / (s - 1) + 0.5)
+    found = found + xp.pow(far, 1 - s) / (s - 1) + power / 2
     factor = s * power / far
     for k, one in enumerate(_EULER_MACLAURIN):
         found = found + one * factor
@@ -254,11 +254,11 @@ def zeta(s: Array, q: Array) -> Array:
     rest = q - whole
     is_positive = q > 0
     # For a negative q the sum over all integers, less those below q: a sum from q on has too many terms.
-    left = _hurwitz(s, 1 - rest) - _hurwitz(s, 1 - xp.where(is_positive, 0.0, q))
-    is_odd = xp.abs(s - 2 * xp.floor(s / 2)) == 1
+    sign = xp.where(xp.abs(s - 2 * xp.floor(s / 2)) == 1, -1.0, 1.0)
     found = _hurwitz(s, xp.where(is_positive, q, xp.where(rest == 0, 1.0, rest)))
-    beyond = xp.where(_is_whole(s), found + xp.where(is_odd, -left, left), math.nan)
-    found = xp.where(is_positive, found, xp.where(rest == 0, math.inf, beyond))
+    beyond = found + sign * _hurwitz(s, 1 - rest) - sign * _hurwitz(s, 1 - xp.where(is_positive, 0.0, q))
+    beyond = xp.where(_is_whole(s), beyond, math.nan)
+    found = xp.where(is_positive, found, xp.where((rest == 0) | xp.isinf(q), math.inf, beyond))
     found = xp.where(s < 1, math.nan, xp.where(s == 1, math.inf, found))
     return xp.where(xp.isnan(q), q, found)
 
@@ -268,9 +268,12 @@ def riemann(s: Array) -> Array:
     is_small = s < -0.5
     positive = xp.where(is_small, 1 - s, s)
     value = _hurwitz(xp.where(positive == 1, 2.0, positive), one)
-    # The functional equation, whose powers are split as they overflow before their product.
-    half = xp.pow(2 * math.pi, s / 2)
-    reflected = half * (gamma(1 - s) / math.pi * _sin_pi(s / 2)) * half * value
+    # The functional equation. Where the gamma function overflows, the product does not yet.
+    sine = _sin_pi(s / 2)
+    scale = xp.where(
+        s < -160, xp.exp(gammaln(positive) + s * math.log(2 * math.pi)), gamma(positive) * (2 * math.pi) ** s
+    )
+    reflected = xp.where(sine == 0, 0.0, scale * sine * value / math.pi)
     found = xp.where(is_small, reflected, value)
     return xp.where(s == 1, math.inf, found)
 
@@ -281,7 +284,17 @@ def polygamma(n: Array, x: Array) -> Array:
     return xp.where(n == 0, digamma(x), xp.where(is_odd, found, -found))
 
 
+def _off_poles(a: Array, b: Array) -> tuple[Array, Array]:
+    """An `a` of which the beta function has the same magnitude, and the sign that this changes.
+
+    That is another one at a pole where both arguments are integers, and the beta function is finite.
+    """
+    moves = _is_pole(a) & _is_whole(b) & (b > 0) & (a + b <= 0)
+    return xp.where(moves, 1 - a - b, a), xp.where(moves & (xp.abs(b - 2 * xp.floor(b / 2)) == 1), -1.0, 1.0)
+
+
 def betaln(a: Array, b: Array) -> Array:
+    a, b = _off_poles(a, b)[0], _off_poles(b, a)[0]
     small, large = xp.minimum(a, b), xp.maximum(a, b)
     both = small + large
     # Differences of logarithms of the gamma function lose what Stirling's formula keeps.
@@ -290,26 +303,37 @@ def betaln(a: Array, b: Array) -> Array:
     of_large = math.log(2 * math.pi) / 2 - xp.log(small) / 2 + _stirling(small) + small * xp.log(small / large)
     far = xp.where(small < _SHIFT, of_small, of_large) + ratio
     near = gammaln(small) + gammaln(large) - gammaln(both)
-    return xp.where((large < _SHIFT) | (small < 0), near, far)
+    found = xp.where((large < _SHIFT) | (small < 0), near, far)
+    found = xp.where(xp.isinf(large) & (small > 0) & xp.isfinite(small), -math.inf, found)
+    return xp.where(_is_pole(a) | _is_pole(b), math.inf, found)
+
+
+def _is_pole(x: Array) -> Array:
+    return (x <= 0) & _is_whole(x)
 
 
 def beta(a: Array, b: Array) -> Array:
+    (a, first), (b, second) = _off_poles(a, b), _off_poles(b, a)
     small, large = xp.minimum(a, b), xp.maximum(a, b)
     both = small + large
     lost = small - (both - large)
     near = gamma(small) / gamma(both) * gamma(large) * (1 - lost * digamma(both))
     is_near = (both < 140) & (xp.abs(large) < 140) & (xp.abs(small) < 140)
     sign = gammasgn(a) * gammasgn(b) * gammasgn(both)
-    return xp.where(is_near, near, sign * xp.exp(betaln(a, b)))
+    found = first * second * xp.where(is_near, near, sign * xp.exp(betaln(a, b)))
+    is_zero = _is_pole(both) | (xp.isinf(large) & (small > 0) & xp.isfinite(small))
+    return xp.where(_is_pole(a) | _is_pole(b), math.inf, xp.where(is_zero, 0.0, found))
 
 
 def binomial(n: Array, k: Array) -> Array:
     k = xp.where(_is_whole(n) & (n - k < k) & (n >= 0), n - k, k)
     product = xp.ones_like(n + k)
     for j in range(1, 21):
-        product = product * xp.where(j <= k, (n - k + j) / j, 1.0)
+        product = product * xp.where(j <= k, (n - (k - j)) / j, 1.0)
     found = xp.where(_is_whole(k) & (k >= 0) & (k <= 20), product, 1 / ((n + 1) * beta(n - k + 1, k + 1)))
-    return xp.where(_is_whole(n) & _is_whole(k) & (found < 2**52), xp.round(found), found)
+    found = xp.where(_is_whole(n) & _is_whole(k) & (found < 2**52), xp.round(found), found)
+    is_defined = xp.isfinite(n) & xp.isfinite(k) & ~((n < 0) & _is_whole(n))
+    return xp.where(is_defined, found, math.nan)
 
 
 # Incomplete functions.
@@ -355,6 +379,26 @@ def _beta_density(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> Ar
     return xp.where((a < _SHIFT) | (b < _SHIFT), near, far)
 
 
+def _exp_rest(x: Array) -> Array:
+    """`exp(-x) - 1 + x`, without cancellation."""
+    low = xp.minimum(x, xp.full_like(x, 0.06))
+    near = low * low * _polynomial([(-1) ** n / math.factorial(n + 2) for n in range(9)], low)
+    return xp.where(x < 0.06, near, xp.expm1(-x) + x)
+
+
+def _log_rest(x: Array) -> Array:
+    """`x - log1p(x)`, without cancellation."""
+    low = xp.clip(x, -0.06, 0.06)
+    near = low * low * _polynomial([(-1) ** n / (n + 2) for n in range(12)], low)
+    return xp.where(xp.abs(x) < 0.06, near, x - xp.log1p(x))
+
+
+def _beta_exponent(w: Array, a: Array, b: Array, x: Array, more: Array) -> Array:
+    """`-a * w - (a + b) * log1p(x * expm1(-w))`."""
+    step = xp.expm1(-w)
+    return (a + b) * _log_rest(x * step) - more * step - a * _exp_rest(w)
+
+
 def _betainc(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> tuple[Array, Array, Array]:
     """The incomplete beta function of positive `a` and `b`, `1 -` it, and the density for `log(x / y)`.
 
@@ -365,14 +409,17 @@ def _betainc(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> tuple[A
     is_lower = more < 0
     a, b = xp.where(is_lower, a, b), xp.where(is_lower, b, a)
     x, y = xp.where(is_lower, x, y), xp.where(is_lower, y, x)
-    scale = 1 / (xp.abs(more) + xp.sqrt((a + b) * x * y) + 0.01 * a)
-    usual = _integral(lambda w, a, b, x: -a * w - (a + b) * xp.log1p(x * xp.expm1(-w)), scale, a, b, x)
+    # Of a + 1, to which a recurrence without cancellation leads: for a small a the integrand falls late.
+    one = a + 1
+    more = b * x - one * y
+    scale = 1 / (xp.abs(more) + xp.sqrt((one + b) * x * y) + 0.01 * one)
+    usual = x * _integral(_beta_exponent, scale, one, b, x, more)
     # For a small b that integrand falls late and steeply; so does this one, but at an end of a finite range.
     length = -xp.where(y < 0.5, xp.log(y), xp.log1p(-x))
     after, before, length = (xp.expand_dims(length, axis=-1) * xp.asarray(one, dtype=x.dtype) for one in _FINITE)
     wide = [xp.expand_dims(one, axis=-1) for one in (a, b, x)]
     integrand = xp.exp(wide[1] * after + wide[0] * xp.log(-xp.expm1(-before) / wide[2])) * length
-    found = density * xp.where(x > 0.5, (1 + (a + b) * xp.sum(integrand, axis=-1)) / a, usual)
+    found = density / a * (1 + (a + b) * xp.where(x > 0.5, xp.sum(integrand, axis=-1), usual))
     return xp.where(is_lower, found, 1 - found), xp.where(is_lower, 1 - found, found), density
 
 
@@ -391,10 +438,10 @@ def _gammainc(a: Array, x: Array, log_gamma: Array) -> tuple[Array, Array, Array
     is_lower = x < a
     curvature = xp.sqrt(xp.maximum(a - 1, xp.zeros_like(a)))
     below = density * _integral(
-        lambda w, a, x: -a * w - x * xp.expm1(-w), 1 / (xp.abs(a - x) + xp.sqrt(x) + 0.01 * a), a, x
+        lambda w, a, x: (x - a) * w - x * _exp_rest(w), 1 / (xp.abs(a - x) + xp.sqrt(x) + 0.01 * a), a, x
     )
     scale = x / (xp.abs(x - a) + 1 + curvature)
-    above = density / x * _integral(lambda w, a, x: (a - 1) * xp.log1p(w / x) - w, scale, a, x)
+    above = density / x * _integral(lambda w, a, x: (a - 1 - x) * (w / x) - (a - 1) * _log_rest(w / x), scale, a, x)
     found = xp.where(is_lower, below, above)
     # For small a and x the integrand has two scales; there is a series of few terms.
     term, series = xp.ones_like(x), xp.zeros_like(x)
@@ -438,8 +485,11 @@ def betainc(a: Array, b: Array, x: Array) -> Array:
     is_inside = (a > 0) & (b > 0) & (x > 0) & (x < 1) & xp.isfinite(a) & xp.isfinite(b)
     a1, b1, x1 = (xp.where(is_inside, one, 0.5) for one in (a, b, x))
     found = _betainc(a1, b1, x1, 1 - x1, betaln(a1, b1))[0]
-    is_defined = (a > 0) & (b > 0) & (x >= 0) & (x <= 1) & xp.isfinite(a) & xp.isfinite(b)
-    return xp.where(is_inside, found, xp.where(is_defined, x, math.nan))
+    is_low, is_high = (a == 0) | xp.isinf(b), (b == 0) | xp.isinf(a)
+    is_defined = (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1) & ~((a == 0) & (b == 0)) & ~(xp.isinf(a) & xp.isinf(b))
+    # At the ends all of the distribution lies on one side, at 0 or at 1.
+    end = xp.where(is_low & (x > 0), 1.0, xp.where(is_high & (x < 1), 0.0, x))
+    return xp.where(is_inside, found, xp.where(is_defined, end, math.nan))
 
 
 def gammaincinv(a: Array, p: Array) -> Array:
@@ -454,8 +504,11 @@ def gammaincinv(a: Array, p: Array) -> Array:
         x = xp.exp(logs)
         lower, upper, density = _gammainc(a, x, log_gamma)
         step = xp.where(p < 0.5, lower * xp.log(p / lower), upper * xp.log(upper / rest)) / density
-        logs = logs + xp.clip(step, -5, 5)
-    return xp.exp(logs)
+        logs = logs + xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
+    is_end = ((p == 0) | (p == 1)) & (a >= 0)
+    return xp.where(
+        is_end, xp.where(p == 0, 0.0, math.inf), xp.where((a > 0) & (p > 0) & (p < 1), xp.exp(logs), math.nan)
+    )
 
 
 def betaincinv(a: Array, b: Array, p: Array) -> Array:
@@ -471,8 +524,9 @@ def betaincinv(a: Array, b: Array, p: Array) -> Array:
         x, y = 1 / (1 + xp.exp(-logit)), 1 / (1 + xp.exp(logit))
         lower, upper, density = _betainc(a, b, x, y, log_beta)
         step = xp.where(p < 0.5, lower * xp.log(p / lower), upper * xp.log(upper / rest)) / density
-        logit = logit + xp.clip(step, -5, 5)
-    return 1 / (1 + xp.exp(-logit))
+        logit = logit + xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
+    is_end = (p == 0) | (p == 1)
+    return xp.where((a > 0) & (b > 0) & (p >= 0) & (p <= 1), xp.where(is_end, p, 1 / (1 + xp.exp(-logit))), math.nan)
 
 
 # Bessel functions and integrals.
@@ -510,13 +564,13 @@ def _hankel(order: int, x: Array) -> Array:
 def j0(x: Array) -> Array:
     size = xp.abs(x)
     near = _mean_over_a_turn(xp.cos, xp.minimum(size, xp.full_like(x, 26)), np.ones(64))
-    return xp.where(size < 26, near, xp.where(xp.isinf(x), 0.0, _hankel(0, xp.maximum(size, xp.full_like(x, 26)))))
+    return xp.where(size < 26, near, _hankel(0, xp.maximum(size, xp.full_like(x, 26))))
 
 
 def j1(x: Array) -> Array:
     size = xp.abs(x)
     near = _mean_over_a_turn(xp.sin, xp.minimum(size, xp.full_like(x, 26)), np.sin(_HALF_TURN))
-    far = xp.where(xp.isinf(x), 0.0, _hankel(1, xp.maximum(size, xp.full_like(x, 26))))
+    far = _hankel(1, xp.maximum(size, xp.full_like(x, 26)))
     return xp.where(size < 26, near, far) * xp.sign(x)
 
 
@@ -689,12 +743,12 @@ def rel_entr(x: Array, y: Array) -> Array:
     is_inside = (x > 0) & (y > 0)
     found = x * _log_ratio(xp.where(is_inside, x, 1.0), xp.where(is_inside, y, 1.0))
     outside = xp.where((x == 0) & (y >= 0), 0.0, math.inf)
-    return xp.where(xp.isnan(x + y), x + y, xp.where(is_inside, found, outside))
+    return xp.where(xp.isnan(x) | xp.isnan(y), math.nan, xp.where(is_inside, found, outside))
 
 
 def kl_div(x: Array, y: Array) -> Array:
     outside = xp.where((x == 0) & (y >= 0), y, math.inf)
-    return xp.where(xp.isnan(x + y), x + y, xp.where((x > 0) & (y > 0), rel_entr(x, y) - x + y, outside))
+    return xp.where(xp.isnan(x) | xp.isnan(y), math.nan, xp.where((x > 0) & (y > 0), rel_entr(x, y) - x + y, outside))
 
 
 def huber(delta: Array, r: Array) -> Array:

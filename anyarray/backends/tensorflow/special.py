@@ -19,6 +19,7 @@ k0e = op("BesselK0e")
 k1 = op("BesselK1")
 k1e = op("BesselK1e")
 log_expit = tf.math.log_sigmoid
+ndtri = op("Ndtri")
 softplus = op("Softplus")
 xlog1py = op("Xlog1py")
 xlogy = op("Xlogy")

@@ -19,5 +19,6 @@ k0 = torch.special.modified_bessel_k0
 k0e = torch.special.scaled_modified_bessel_k0
 k1 = torch.special.modified_bessel_k1
 k1e = torch.special.scaled_modified_bessel_k1
+ndtri = torch.special.ndtri
 xlog1py = torch.special.xlog1py
 xlogy = torch.special.xlogy
