@@ -107,6 +107,7 @@ def composed(
     *,
     own: str = "",
     reads_no_values: bool = False,
+    body: Callable[..., Any] | None = None,
     slopes: Sequence[Callable[..., Any] | None] | None = None,
     **words: str,
 ) -> Callable[[F], F]:
@@ -115,15 +116,15 @@ def composed(
     It is for backends that have none of that name. `own` names the libraries whose own function is called instead: it
     takes the same parameters, gives NumPy's values and dtypes, and is faster. `words` are those of `@dispatch`. The
     body gets Arrays, and returns one or a tuple. It must not write to what it gets. If it `reads_no_values`, not even
-    to check them, it is compiled where that is faster than one call after the other. `slopes`, even if there are none,
-    make it a special function: see `_registry.home.Composition`.
+    to check them, it is compiled where that is faster than one call after the other. `body` stands for that of the
+    declared function. `slopes`, even if there are none, make it a special function: see `_registry.home.Composition`.
     """
 
     def decorated(function: F) -> F:
         made = dispatch(**words)(function)
         declaration = declarations[function.__name__]
         compositions[function.__name__] = Composition(
-            functools.partial(_composition, declaration, function),
+            functools.partial(_composition, declaration, body or function),
             frozenset(own.split()),
             reads_no_values,
             None if slopes is None else [one and functools.partial(_composition, declaration, one) for one in slopes],

@@ -32,7 +32,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 Slope = Callable[..., Any] | None
 
 
-def _in_float64(function: Callable[..., Any], xs: tuple[Array, ...]) -> Array:
+def _in_float64(function: Callable[..., Any], *xs: Array) -> Array:
     """`function` of arrays in float64, rounded to their own dtype.
 
     On a device without float64 it is computed in float32.
@@ -46,20 +46,14 @@ def _elementwise(computed: Callable[..., Array], *slopes: Slope) -> Callable[[F]
     """Declare a function that `computed` computes, with its derivatives."""
 
     def decorated(declared: F) -> F:
-        def body_of(function: Callable[..., Any]) -> Callable[..., Array]:
-            @functools.wraps(declared)
-            def body(*xs: Array) -> Array:
-                return _in_float64(function, xs)
-
-            return body
-
         return composed(
             reads_no_values=True,
-            slopes=[one and body_of(one) for one in slopes],
+            body=functools.partial(_in_float64, computed),
+            slopes=[one and functools.partial(_in_float64, one) for one in slopes],
             promotion="wide floats",
             batch="elementwise",
             **dict.fromkeys(declared.__code__.co_varnames, "real floating-point"),
-        )(body_of(computed))  # type: ignore[return-value]
+        )(declared)
 
     return decorated
 
