@@ -26,7 +26,7 @@ NAN, INF = math.nan, math.inf
 LINE: Final = [NAN, INF, -INF, 0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 10, -10, 1e-300, -1e-300, 0.25, 1.5, -1.5]
 LINE += [100, -100, 1e-10, 1e5, -1e5, 700, -700]
 PLANE: Final = [NAN, INF, 0.0, 1, -1, 2, 0.5, 3, -2.5, 10, 1e-10, 100]
-PARAMETERS: Final = [0.0, 1, 2, 0.5, -2.5, 10, 1e-10, 100]
+PARAMETERS: Final = [0.0, 1, 2, 0.5, -2.5, 10, 100]
 ARGUMENTS: Final = {
     **dict.fromkeys("beta betaln gammainc gammaincc huber kl_div rel_entr xlog1py xlogy".split(), [PLANE, PLANE]),
     "polygamma": [[0.0, 1, 2, 3, 5], [x for x in LINE if x != -INF]],
@@ -35,12 +35,13 @@ ARGUMENTS: Final = {
     "betaincinv": [PARAMETERS, PARAMETERS, PARAMETERS],
     "gammaincinv": [PARAMETERS, PARAMETERS],
     "binom": [PARAMETERS, PARAMETERS],
+    "gammaln": [[x for x in LINE if x != -INF]],  # which C's lgamma takes for a pole
     "pseudo_huber": [PARAMETERS, PARAMETERS],
     "spence": [[x for x in LINE if x != INF]],  # SciPy gives NaN for infinity
 }
 """Arguments of a function, by default those of a line; without some that SciPy gives NaN for, or wrong values."""
 ON_A_LINE: Final = [
-    *"digamma entr erf erfc erfcinv erfcx erfinv exp1 expi expit exprel gamma gammaln gammasgn i0e i1 i1e j0 j1 k0 k0e k1".split(),
+    *"digamma entr erf erfc erfcinv erfcx erfinv exp1 expi expit exprel gamma gammasgn i0e i1 i1e j0 j1 k0 k0e k1".split(),
     *"k1e log_expit log_ndtr logit ndtr ndtri softplus".split(),
 ]
 ELEMENTWISE: Final = sorted([*ON_A_LINE, *ARGUMENTS])
@@ -58,10 +59,9 @@ def called(name: str, *xs: Any) -> np.ndarray:
 @pytest.mark.parametrize("function", ELEMENTWISE)
 def test_scipy_decides_at_the_edges(function: str, backend: xp.Backend) -> None:
     xs = on_grid(*ARGUMENTS.get(function, [LINE]))
-    if function in ("beta", "betaln"):  # of which SciPy gives other infinities, and NaN, with a negative number
-        inside = ~((xs[0] == INF) & (xs[1] < 0)) & ~((xs[1] == INF) & (xs[0] < 0))
-        xs = [x[inside] for x in xs]
     found, wanted = called(function, *xs), getattr(scipy.special, function)(*xs)
+    if function in ("beta", "betaln"):  # of two poles, and of infinity with a negative number, SciPy gives -infinity
+        found = np.where((wanted == -INF) | (np.isinf(xs[0]) | np.isinf(xs[1])) & (np.minimum(*xs) < 0), wanted, found)
     # Subnormal numbers are flushed to zero by XLA.
     np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-307, equal_nan=True)
 
@@ -73,6 +73,7 @@ def test_the_zeta_function_is_that_of_riemann_without_q() -> None:
 
 
 WORST: Final = {
+    "expi": 100,
     "betainc": 2000, "gammainc": 200, "gammaincc": 300, "gammaincinv": 200, "betaincinv": 400, "beta": 500, "betaln": 50,
     "i1": 30, "sinc": 50,
 }  # fmt: skip
@@ -154,7 +155,7 @@ def test_a_derivative_that_nobody_has_is_refused(function: str) -> None:
     ("function", "at", "wanted"),
     [
         ("entr", 0.0, INF), ("j1", 0.0, 0.5), ("i1", 0.0, 0.5), ("exprel", 0.0, 0.5), ("spence", 1.0, -1.0),
-        ("gammasgn", 2.5, 0.0), ("erfcx", -0.5, -2.7802468), ("erfinv", 0.0, math.sqrt(math.pi) / 2), ("erfc", 20.0, -2.161e-174),
+        ("gammasgn", 2.5, 0.0), ("erfcx", -0.5, -3.0807397), ("erfinv", 0.0, math.sqrt(math.pi) / 2), ("erfc", 20.0, -2.161e-174),
         ("softplus", -50.0, math.exp(-50)), ("log_ndtr", -30.0, 30.0332595), ("huber", 0.0, 0.0), ("gammaln", 1e10, math.log(1e10)),
     ],
 )  # fmt: skip
@@ -249,7 +250,9 @@ def test_factorials_and_combinations_are_scipys() -> None:
     np.testing.assert_allclose(np.asarray(sc.factorial(xp.asarray(n))), scipy.special.factorial(n), rtol=1e-13)
     of, k = on_grid([0.0, 1, 5, 10.5, 60, -2], [0.0, 1, 3, 7, -1])
     for repetition in (False, True):
-        wanted = scipy.special.comb(of, k := np.abs(k) if repetition else k, repetition=repetition)
+        if repetition:
+            of, k = np.abs(of), np.abs(k)
+        wanted = scipy.special.comb(of, k, repetition=repetition)
         np.testing.assert_allclose(
             np.asarray(sc.comb(xp.asarray(of), xp.asarray(k), repetition=repetition)), wanted, rtol=1e-12
         )

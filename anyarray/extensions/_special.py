@@ -359,7 +359,7 @@ def _far_from(mean: Array, x: Array, more: Array) -> Array:
     ratio = more / (x + mean)
     square = ratio * ratio
     series = _polynomial([1 / (2 * n + 3) for n in range(18)], xp.minimum(square, xp.full_like(x, 0.12)))
-    return xp.where(xp.abs(far) < 0.6, far * ratio - 2 * ratio * square * series, far - xp.log(x / mean))
+    return xp.where(xp.abs(far) < 0.5, far * ratio - 2 * ratio * square * series, far - xp.log(x / mean))
 
 
 def _gamma_density(a: Array, x: Array, log_gamma: Array) -> Array:
@@ -423,11 +423,11 @@ def _betainc(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> tuple[A
     return xp.where(is_lower, found, 1 - found), xp.where(is_lower, 1 - found, found), density
 
 
-_STEPS: Final = math.pi * np.sinh(np.arange(-3.2, 3.25, 0.0625))
+_STEPS: Final = math.pi * np.sinh(np.arange(-3.2, 3.25, 0.04))
 _FINITE: Final = (
     1 / (1 + np.exp(-_STEPS)),
     1 / (1 + np.exp(_STEPS)),
-    0.0625 * np.hypot(_STEPS, math.pi) / ((1 + np.exp(_STEPS)) * (1 + np.exp(-_STEPS))),
+    0.04 * np.hypot(_STEPS, math.pi) / ((1 + np.exp(_STEPS)) * (1 + np.exp(-_STEPS))),
 )
 """The nodes of the rule for a finite range, from either end, and their weights, in units of its length."""
 
@@ -499,6 +499,8 @@ def gammaincinv(a: Array, p: Array) -> Array:
     normal = a * xp.pow(xp.maximum(1 - third + z * xp.sqrt(third), xp.full_like(z, 1e-3)), 3)
     log_gamma = gammaln(a)
     start = xp.exp((xp.log(p) + log_gamma + xp.log(a)) / a)
+    tail = xp.maximum(-xp.log(rest) - log_gamma, xp.ones_like(a))
+    start = xp.where((a <= 1) & (tail > 1), xp.maximum(start, tail + (a - 1) * xp.log(tail)), start)
     logs = xp.log(xp.where((a > 1) & (normal > start), normal, start))
     for _ in range(6):  # of Newton's method for logarithms, as those of such distributions are concave
         x = xp.exp(logs)
@@ -605,12 +607,12 @@ def _bessel_of_large(order: int, x: Array) -> Array:
     """The scaled modified Bessel function of the second kind of an `x` from 1 on."""
     # The integral of exp(-x * cosh(t)) * cosh(order * t), where w**2 is x * (cosh(t) - 1).
     large = xp.expand_dims(xp.maximum(x, xp.ones_like(x)), axis=-1)
-    squares, weights = (xp.asarray(one, dtype=x.dtype) for one in (_GAUSS**2, 0.25 * np.exp(-(_GAUSS**2))))
+    squares, weights = (xp.asarray(one, dtype=x.dtype) for one in (_GAUSS**2, 0.2 * np.exp(-(_GAUSS**2))))
     found = weights * (1 + order * squares / large) / xp.sqrt(0.5 + squares / (4 * large))
     return xp.sum(found, axis=-1) / xp.sqrt(x)
 
 
-_GAUSS: Final = np.arange(0.125, 6.5, 0.25)
+_GAUSS: Final = np.arange(0.1, 6.4, 0.2)
 
 
 def k0(x: Array) -> Array:
@@ -655,7 +657,7 @@ def exp1(x: Array) -> Array:
     return xp.where(x < 0, math.nan, xp.where(x < 1, near, xp.where(x == math.inf, 0.0, far)))
 
 
-_LEGENDRE: Final = np.polynomial.legendre.leggauss(40)
+_LEGENDRE: Final = np.polynomial.legendre.leggauss(56)
 
 
 def expi(x: Array) -> Array:
