@@ -1,14 +1,15 @@
 """Accuracy of `anyarray.special` against mpmath, as a table for the docs.
 
 `python -m benchmarks.special numpy jax tf torch` computes 2,000 points for each function and dtype, tails included, and
-writes the greatest errors in units in the last place to docs/special.json. The references of mpmath take ten minutes;
-they are kept in a file of the folder for temporary files.
+writes the greatest errors in units in the last place to docs/special.json, and the table to docs/special.md. The
+references of mpmath take ten minutes; they are kept in a file of the folder for temporary files.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,6 +17,10 @@ from typing import Any, Final, NamedTuple
 
 import mpmath
 import numpy as np
+from scipy import special as scipys
+
+import anyarray as xp
+from anyarray import special
 
 Points = Callable[[np.random.Generator, int], np.ndarray]
 POINTS: Final = 2000
@@ -71,9 +76,7 @@ def _solved(function: Callable[..., Any], slope: Callable[..., Any], start: str)
     """The inverse by the last argument, by Newton's method from SciPy's value."""
 
     def inverse(*xs: Any) -> Any:
-        from scipy import special
-
-        found = mp.mpf(float(getattr(special, start)(*map(float, xs))))
+        found = mp.mpf(float(getattr(scipys, start)(*map(float, xs))))
         for _ in range(5):
             step = (function(*xs[:-1], found) - xs[-1]) / slope(*xs[:-1], found)
             found -= step
@@ -260,3 +263,62 @@ def errors(name: str, xs: list[np.ndarray], values: np.ndarray, wanted: list[Any
         unit = mp.mpf(2) ** (int(mp.floor(mp.log(largest, 2))) - limits.nmant)
         found[at] = float(abs(mp.mpf(float(value)) - right) / unit) if np.isfinite(value) else np.inf
     return found
+
+
+def kept_references() -> dict[tuple[str, str], Any]:
+    """Points and references for each function and dtype, from a file if it is there."""
+    file = Path(tempfile.gettempdir()) / "anyarray-special.pickle"
+    if file.exists():
+        return pickle.loads(file.read_bytes())  # our own file
+    found = {}
+    for name in CASES:
+        for dtype in DTYPES:
+            xs = arguments(name, dtype, POINTS)
+            found[name, dtype] = (xs, references(name, xs))
+    file.write_bytes(pickle.dumps(found))
+    return found
+
+
+def worst_errors(backend: str) -> dict[str, float]:
+    """The greatest error of each function and dtype, in units in the last place."""
+    found = {}
+    with xp.backend(backend), np.errstate(all="ignore"):
+        for (name, dtype), (xs, wanted) in kept_references().items():
+            values = np.asarray(getattr(special, name)(*[xp.asarray(x) for x in xs]))
+            found[f"{name} {dtype}"] = float(np.nanmax(errors(name, xs, values, wanted)))
+            print(backend, name, dtype, found[f"{name} {dtype}"], flush=True)
+    return found
+
+
+def table(worst: dict[str, dict[str, float]]) -> str:
+    """The errors in Markdown, a row for each function."""
+    lines = [
+        ["function", *[f"{backend}, {dtype}" for dtype in DTYPES for backend in worst]],
+        ["---"] * (1 + len(DTYPES) * len(worst)),
+        *[
+            [f"`{name}`", *[written(worst[backend][f"{name} {dtype}"]) for dtype in DTYPES for backend in worst]]
+            for name in sorted(CASES)
+        ],
+    ]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def written(error: float) -> str:
+    return f"{error:.1f}" if error < 9.95 else f"{float(f'{error:.1e}'):,.0f}" if error < 1e5 else f"{error:.0e}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("backends", nargs="*", default=["numpy", "jax", "tf", "torch"])
+    given = parser.parse_args()
+    worst = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+    for backend in given.backends:
+        worst[backend] = worst_errors(backend)
+        RESULTS.write_text(json.dumps(worst, indent=1) + "\n")
+    page = RESULTS.with_suffix(".md")
+    head, _, rest = page.read_text().partition("| function |")
+    page.write_text(head + table(worst) + rest[rest.index("\n\n") :])
+
+
+if __name__ == "__main__":
+    main()
