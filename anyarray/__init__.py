@@ -91,8 +91,8 @@ __all__ = [
     "ProfileWarning", "Transfer", "TransferLog", "TransferWarning", "__array_api_version__", "__version__", "backend",
     "backends", "calibrate", "compute", "device", "explain", "fft", "free_memory", "from_file", "from_local",
     "from_native", "fused", "grad", "jacobian", "jit", "lib", "linalg", "memory", "mesh", "no_transfers", "persist",
-    "policy", "portable", "random", "set_default_backend", "special", "stop_gradient", "to_file", "to_native", "transfers",
-    "value_and_grad", "vmap",
+    "policy", "portable", "random", "set_default_backend", "special", "stop_gradient", "to_file", "to_native",
+    "transfers", "value_and_grad", "vmap",
 ]  # fmt: skip
 __all__ += errors.__all__
 __all__ += _namespace.__all__

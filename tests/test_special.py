@@ -28,7 +28,7 @@ LINE += [100, -100, 1e-10, 1e5, -1e5, 700, -700]
 PLANE: Final = [NAN, INF, 0.0, 1, -1, 2, 0.5, 3, -2.5, 10, 1e-10, 100]
 PARAMETERS: Final = [0.0, 1, 2, 0.5, -2.5, 10, 100]
 ARGUMENTS: Final = {
-    **dict.fromkeys("beta betaln gammainc gammaincc huber kl_div rel_entr xlog1py xlogy".split(), [PLANE, PLANE]),
+    **{name: [PLANE, PLANE] for name in "beta betaln gammainc gammaincc huber kl_div rel_entr xlog1py xlogy".split()},
     "polygamma": [[0.0, 1, 2, 3, 5], [x for x in LINE if x != -INF]],
     "zeta": [[NAN, 0.0, 1, -1, 2, 0.5, 3, -2.5, 10, 100], PLANE[1:]],
     "betainc": [PLANE, PLANE, PLANE],
@@ -40,11 +40,11 @@ ARGUMENTS: Final = {
     "spence": [[x for x in LINE if x != INF]],  # SciPy gives NaN for infinity
 }
 """Arguments of a function, by default those of a line; without some that SciPy gives NaN for, or wrong values."""
-ON_A_LINE: Final = [
-    *"digamma entr erf erfc erfcinv erfcx erfinv exp1 expi expit exprel gamma gammasgn i0e i1 i1e j0 j1 k0 k0e k1".split(),
-    *"k1e log_expit log_ndtr logit ndtr ndtri softplus".split(),
-]
-ELEMENTWISE: Final = sorted([*ON_A_LINE, *ARGUMENTS])
+ON_A_LINE: Final = (
+    "digamma entr erf erfc erfcinv erfcx erfinv exp1 expi expit exprel gamma gammasgn i0e i1 i1e j0 j1 k0 k0e k1 k1e "
+    "log_expit log_ndtr logit ndtr ndtri softplus"
+)
+ELEMENTWISE: Final = sorted([*ON_A_LINE.split(), *ARGUMENTS])
 
 
 def on_grid(*axes: list[float]) -> list[np.ndarray]:
@@ -74,14 +74,35 @@ def test_the_zeta_function_is_that_of_riemann_without_q() -> None:
 
 WORST: Final = {
     "expi": 100,
-    "betainc": 2000, "gammainc": 200, "gammaincc": 300, "gammaincinv": 200, "betaincinv": 400, "beta": 500, "betaln": 50,
-    "i1": 30, "sinc": 50,
-}  # fmt: skip
-"""The most units in the last place of functions for which it is more than eight; see the table in docs/special.md."""
+    "betainc": 2000,
+    "gammainc": 200,
+    "gammaincc": 300,
+    "gammaincinv": 200,
+    "betaincinv": 400,
+    "beta": 500,
+    "betaln": 50,
+    "i1": 30,
+    "sinc": 50,
+}
+"""The most units in the last place of functions for which it is more than ten; see the table in docs/special.md."""
 SCIPYS: Final = {
-    "beta": 3e3, "betaln": 1e10, "erfc": 400, "erfcx": 300, "gammaincc": 500, "gammaln": 1e9, "digamma": 100, "gammainc": 500, "j0": 50, "j1": 80,
-    "log_ndtr": 200, "ndtr": 2000, "betaincinv": 1000, "spence": 20, "expi": 20, "pseudo_huber": 20,
-}  # fmt: skip
+    "beta": 3e3,
+    "betaln": 1e10,
+    "erfc": 400,
+    "erfcx": 300,
+    "gammaincc": 500,
+    "gammaln": 1e9,
+    "digamma": 100,
+    "gammainc": 500,
+    "j0": 50,
+    "j1": 80,
+    "log_ndtr": 200,
+    "ndtr": 2000,
+    "betaincinv": 1000,
+    "spence": 20,
+    "expi": 20,
+    "pseudo_huber": 20,
+}
 """The same for SciPy's own."""
 
 
@@ -92,22 +113,39 @@ def test_values_are_those_of_mpmath(function: str, dtype: str, backend: xp.Backe
     xs = accuracy.arguments(function, dtype, 30, seed=1)
     found = called(function, *xs)
     assert found.dtype == dtype
-    worst = max(WORST.get(function, 8), SCIPYS.get(function, 0) if backend.library == "numpy" else 0)
+    worst = max(WORST.get(function, 10), SCIPYS.get(function, 0) if backend.library == "numpy" else 0)
     far = accuracy.errors(function, xs, found, accuracy.references(function, xs))
     assert np.nanmax(far) <= worst
 
 
 INNER: Final = {
-    "beta": (2.5, 0.75), "betainc": (2.5, 0.75, 0.4), "betaincinv": (2.5, 0.75, 0.4), "betaln": (2.5, 0.75),
-    "comb": (9.5, 3.0), "gammainc": (2.5, 1.75), "gammaincc": (2.5, 1.75), "gammaincinv": (2.5, 0.4), "huber": (1.0, 2.5),
-    "kl_div": (0.5, 0.75), "polygamma": (2.0, 1.75), "pseudo_huber": (1.5, 2.5), "rel_entr": (0.5, 0.75),
-    "xlog1py": (0.5, 0.75), "xlogy": (0.5, 0.75), "zeta": (2.5, 1.75),
-}  # fmt: skip
+    "beta": (2.5, 0.75),
+    "betainc": (2.5, 0.75, 0.4),
+    "betaincinv": (2.5, 0.75, 0.4),
+    "betaln": (2.5, 0.75),
+    "comb": (9.5, 3.0),
+    "gammainc": (2.5, 1.75),
+    "gammaincc": (2.5, 1.75),
+    "gammaincinv": (2.5, 0.4),
+    "huber": (1.0, 2.5),
+    "kl_div": (0.5, 0.75),
+    "polygamma": (2.0, 1.75),
+    "pseudo_huber": (1.5, 2.5),
+    "rel_entr": (0.5, 0.75),
+    "xlog1py": (0.5, 0.75),
+    "xlogy": (0.5, 0.75),
+    "zeta": (2.5, 1.75),
+}
 """A point at which derivatives are taken, by default 0.75."""
 REFUSED: Final = {
-    "betainc": (0, 1), "betaincinv": (0, 1), "gammainc": (0,), "gammaincc": (0,), "gammaincinv": (0,), "polygamma": (0,),
+    "betainc": (0, 1),
+    "betaincinv": (0, 1),
+    "gammainc": (0,),
+    "gammaincc": (0,),
+    "gammaincinv": (0,),
+    "polygamma": (0,),
     "zeta": (0,),
-}  # fmt: skip
+}
 """The arguments by which a function has no derivative."""
 SMOOTH: Final = sorted({*accuracy.CASES} - {"gammasgn"})
 
@@ -154,11 +192,21 @@ def test_a_derivative_that_nobody_has_is_refused(function: str) -> None:
 @pytest.mark.parametrize(
     ("function", "at", "wanted"),
     [
-        ("entr", 0.0, INF), ("j1", 0.0, 0.5), ("i1", 0.0, 0.5), ("exprel", 0.0, 0.5), ("spence", 1.0, -1.0),
-        ("gammasgn", 2.5, 0.0), ("erfcx", -0.5, -3.0807397), ("erfinv", 0.0, math.sqrt(math.pi) / 2), ("erfc", 20.0, -2.161e-174),
-        ("softplus", -50.0, math.exp(-50)), ("log_ndtr", -30.0, 30.0332595), ("huber", 0.0, 0.0), ("gammaln", 1e10, math.log(1e10)),
+        ("entr", 0.0, INF),
+        ("j1", 0.0, 0.5),
+        ("i1", 0.0, 0.5),
+        ("exprel", 0.0, 0.5),
+        ("spence", 1.0, -1.0),
+        ("gammasgn", 2.5, 0.0),
+        ("erfcx", -0.5, -3.0807397),
+        ("erfinv", 0.0, math.sqrt(math.pi) / 2),
+        ("erfc", 20.0, -2.161e-174),
+        ("softplus", -50.0, math.exp(-50)),
+        ("log_ndtr", -30.0, 30.0332595),
+        ("huber", 0.0, 0.0),
+        ("gammaln", 1e10, math.log(1e10)),
     ],
-)  # fmt: skip
+)
 @pytest.mark.usefixtures("differentiating")
 def test_derivatives_at_special_points(function: str, at: float, wanted: float) -> None:
     called_with = getattr(sc, function)
@@ -193,9 +241,7 @@ def test_integers_become_float64_and_floats_keep_their_dtype(given: str, wanted:
         assert found.dtype == wanted
         exact = getattr(scipy.special, name)([1.0, 0.0]).astype(wanted)
         np.testing.assert_allclose(np.asarray(found), exact, rtol=1e-3 if wanted == "float16" else 1e-6)
-    assert sc.xlogy(x, xp.asarray([2.0], dtype="float32")).dtype == xp.result_type(
-        xp.asarray([1], dtype=wanted), xp.float32
-    )
+    assert sc.xlogy(x, xp.asarray([2.0], dtype="float32")).dtype == xp.result_type(x, xp.float32)
     assert sc.xlogy(xp.asarray([2.0], dtype="float32"), 2).dtype == xp.float32
 
 
@@ -281,6 +327,8 @@ def test_without_scipy_an_error_names_the_extra() -> None:
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
     assert found.splitlines() == [
         "[0.5, 0.5]",
-        "anyarray.special: on numpy the functions are SciPy's, and scipy is not installed. "
-        "Run: pip install anyarray[special]",
+        (
+            "anyarray.special: on numpy the functions are SciPy's, and scipy is not installed. "
+            "Run: pip install anyarray[special]"
+        ),
     ]

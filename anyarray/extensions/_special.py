@@ -627,10 +627,9 @@ _DEBYE: Final = [float(b / math.factorial(2 * k + 1)) for k, b in enumerate(_BER
 
 
 def spence(x: Array) -> Array:
-    is_large, is_small = x > 2, x < 0.5
+    is_large = x > 2
     turned = xp.where(is_large, 1 / xp.where(is_large, x, 1.0), x)
     is_far = turned < 0.5
-    near = xp.where(is_far, 1 - turned, turned)
     logs = -xp.log1p(xp.where(is_far, -turned, turned - 1))
     square = logs * logs
     found = logs - square / 4 + logs * square * _polynomial(_DEBYE, square)

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import functools
 import math
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
 
 from anyarray._array.array import AnyArray, Array
-from anyarray._base import dtypes, errors
+from anyarray._base import errors
 from anyarray._call.arguments import as_array
 from anyarray._call.dispatch import composed
 from anyarray.extensions import _special as by
@@ -30,6 +31,8 @@ __all__ = [
 
 F = TypeVar("F", bound=Callable[..., Any])
 Slope = Callable[..., Any] | None
+sc: Any = sys.modules[__name__]
+"""This module, for derivatives that call functions which are declared later."""
 
 
 def _in_float64(function: Callable[..., Any], *xs: Array) -> Array:
@@ -68,11 +71,12 @@ def _log_beta_density(a: AnyArray, b: AnyArray, x: AnyArray) -> Array:
 
 def _over(y: AnyArray, x: AnyArray) -> Array:
     """`y / x` of a Bessel function of order 1, which is 1/2 at 0."""
-    return xp.where(x == 0, 0.5, y / xp.where(x == 0, 1.0, x))
+    is_zero = xp.equal(x, 0.0)
+    return xp.where(is_zero, 0.5, y / xp.where(is_zero, 1.0, x))
 
 
 def _slope_of_exprel(x: AnyArray) -> Array:
-    is_small = xp.abs(x) < 0.5
+    is_small = xp.less(xp.abs(x), 0.5)
     series = by._polynomial([(n + 1) / math.factorial(n + 2) for n in range(14)], xp.where(is_small, x, 0.0))
     return xp.where(is_small, series, (xp.exp(x) - exprel(x)) / xp.where(is_small, 1.0, x))
 
@@ -80,18 +84,18 @@ def _slope_of_exprel(x: AnyArray) -> Array:
 def _slope_of_pseudo_huber(delta: AnyArray, r: AnyArray) -> Array:
     ratio = r / delta
     root = xp.hypot(xp.ones_like(ratio), ratio)
-    return delta * ratio**2 * (2 / (1 + root) - 1 / root)
+    return xp.multiply(delta * ratio**2, 2 / (1 + root) - 1 / root)
 
 
 def _slope_of_spence(x: AnyArray) -> Array:
-    is_one = x == 1
+    is_one = xp.equal(x, 1.0)
     return xp.where(is_one, -1.0, xp.log(x) / xp.where(is_one, 1.0, 1 - x))
 
 
 @_elementwise(
     by.beta,
-    lambda a, b: beta(a, b) * (digamma(a) - digamma(a + b)),
-    lambda a, b: beta(a, b) * (digamma(b) - digamma(a + b)),
+    lambda a, b: sc.beta(a, b) * (sc.digamma(a) - sc.digamma(a + b)),
+    lambda a, b: sc.beta(a, b) * (sc.digamma(b) - sc.digamma(a + b)),
 )
 def beta(a: AnyArray | float, b: AnyArray | float, /) -> Array:
     """The beta function, `gamma(a) * gamma(b) / gamma(a + b)`.
@@ -123,7 +127,7 @@ def betainc(a: AnyArray | float, b: AnyArray | float, x: AnyArray | float, /) ->
     ...
 
 
-@_elementwise(by.betaincinv, None, None, lambda a, b, y: xp.exp(-_log_beta_density(a, b, betaincinv(a, b, y))))
+@_elementwise(by.betaincinv, None, None, lambda a, b, y: xp.exp(-_log_beta_density(a, b, sc.betaincinv(a, b, y))))
 def betaincinv(a: AnyArray | float, b: AnyArray | float, y: AnyArray | float, /) -> Array:
     """The `x` at which `betainc(a, b, x)` is `y`.
 
@@ -137,7 +141,7 @@ def betaincinv(a: AnyArray | float, b: AnyArray | float, y: AnyArray | float, /)
     ...
 
 
-@_elementwise(by.betaln, lambda a, b: digamma(a) - digamma(a + b), lambda a, b: digamma(b) - digamma(a + b))
+@_elementwise(by.betaln, lambda a, b: sc.digamma(a) - sc.digamma(a + b), lambda a, b: sc.digamma(b) - sc.digamma(a + b))
 def betaln(a: AnyArray | float, b: AnyArray | float, /) -> Array:
     """The logarithm of the magnitude of `beta(a, b)`.
 
@@ -153,8 +157,8 @@ def betaln(a: AnyArray | float, b: AnyArray | float, /) -> Array:
 
 @_elementwise(
     by.binomial,
-    lambda n, k: binom(n, k) * (digamma(n + 1) - digamma(n - k + 1)),
-    lambda n, k: binom(n, k) * (digamma(n - k + 1) - digamma(k + 1)),
+    lambda n, k: sc.binom(n, k) * (sc.digamma(n + 1) - sc.digamma(n - k + 1)),
+    lambda n, k: sc.binom(n, k) * (sc.digamma(n - k + 1) - sc.digamma(k + 1)),
 )
 def binom(n: AnyArray | float, k: AnyArray | float, /) -> Array:
     """The binomial coefficient, also of numbers that are not integers.
@@ -171,7 +175,7 @@ def binom(n: AnyArray | float, k: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.digamma, lambda x: polygamma(1.0, x))
+@_elementwise(by.digamma, lambda x: sc.polygamma(1.0, x))
 def digamma(x: AnyArray, /) -> Array:
     """The digamma function, the derivative of `gammaln`.
 
@@ -231,7 +235,7 @@ def erfc(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.erfcinv, lambda y: -math.sqrt(math.pi) / 2 * xp.exp(erfcinv(y) ** 2))
+@_elementwise(by.erfcinv, lambda y: -math.sqrt(math.pi) / 2 * xp.exp(sc.erfcinv(y) ** 2))
 def erfcinv(y: AnyArray, /) -> Array:
     """The `x` at which `erfc(x)` is `y`, for `y` from 0 to 2.
 
@@ -245,7 +249,7 @@ def erfcinv(y: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.erfcx, lambda x: 2 * x * erfcx(x) - 2 / math.sqrt(math.pi))
+@_elementwise(by.erfcx, lambda x: 2 * x * sc.erfcx(x) - 2 / math.sqrt(math.pi))
 def erfcx(x: AnyArray, /) -> Array:
     """The scaled complementary error function, `exp(x**2) * erfc(x)`.
 
@@ -259,7 +263,7 @@ def erfcx(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.erfinv, lambda y: math.sqrt(math.pi) / 2 * xp.exp(erfinv(y) ** 2))
+@_elementwise(by.erfinv, lambda y: math.sqrt(math.pi) / 2 * xp.exp(sc.erfinv(y) ** 2))
 def erfinv(y: AnyArray, /) -> Array:
     """The `x` at which `erf(x)` is `y`, for `y` from -1 to 1.
 
@@ -305,7 +309,7 @@ def expi(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.expit, lambda x: expit(x) * expit(-x))
+@_elementwise(by.expit, lambda x: sc.expit(x) * sc.expit(-x))
 def expit(x: AnyArray, /) -> Array:
     """The logistic sigmoid, `1 / (1 + exp(-x))`.
 
@@ -333,7 +337,7 @@ def exprel(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.gamma, lambda x: gamma(x) * digamma(x))
+@_elementwise(by.gamma, lambda x: sc.gamma(x) * sc.digamma(x))
 def gamma(x: AnyArray, /) -> Array:
     """The gamma function, `(x - 1)!` of a positive integer.
 
@@ -381,7 +385,7 @@ def gammaincc(a: AnyArray | float, x: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.gammaincinv, None, lambda a, y: xp.exp(-_log_gamma_density(a, gammaincinv(a, y))))
+@_elementwise(by.gammaincinv, None, lambda a, y: xp.exp(-_log_gamma_density(a, sc.gammaincinv(a, y))))
 def gammaincinv(a: AnyArray | float, y: AnyArray | float, /) -> Array:
     """The `x` at which `gammainc(a, x)` is `y`.
 
@@ -395,7 +399,7 @@ def gammaincinv(a: AnyArray | float, y: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.gammaln, lambda x: digamma(x))
+@_elementwise(by.gammaln, lambda x: sc.digamma(x))
 def gammaln(x: AnyArray, /) -> Array:
     """The logarithm of the magnitude of `gamma(x)`.
 
@@ -439,7 +443,7 @@ def huber(delta: AnyArray | float, r: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.i0e, lambda x: i1e(x) - xp.sign(x) * i0e(x))
+@_elementwise(by.i0e, lambda x: sc.i1e(x) - xp.sign(x) * sc.i0e(x))
 def i0e(x: AnyArray, /) -> Array:
     """The scaled modified Bessel function `exp(-abs(x)) * i0(x)`.
 
@@ -453,7 +457,7 @@ def i0e(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.i1, lambda x: i0(x) - _over(i1(x), x))
+@_elementwise(by.i1, lambda x: sc.i0(x) - _over(sc.i1(x), x))
 def i1(x: AnyArray, /) -> Array:
     """The modified Bessel function of the first kind and order 1.
 
@@ -467,7 +471,7 @@ def i1(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.i1e, lambda x: i0e(x) - xp.sign(x) * i1e(x) - _over(i1e(x), x))
+@_elementwise(by.i1e, lambda x: sc.i0e(x) - xp.sign(x) * sc.i1e(x) - _over(sc.i1e(x), x))
 def i1e(x: AnyArray, /) -> Array:
     """The scaled modified Bessel function `exp(-abs(x)) * i1(x)`.
 
@@ -481,7 +485,7 @@ def i1e(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.j0, lambda x: -j1(x))
+@_elementwise(by.j0, lambda x: -sc.j1(x))
 def j0(x: AnyArray, /) -> Array:
     """The Bessel function of the first kind and order 0.
 
@@ -495,7 +499,7 @@ def j0(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.j1, lambda x: j0(x) - _over(j1(x), x))
+@_elementwise(by.j1, lambda x: sc.j0(x) - _over(sc.j1(x), x))
 def j1(x: AnyArray, /) -> Array:
     """The Bessel function of the first kind and order 1.
 
@@ -509,7 +513,7 @@ def j1(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.k0, lambda x: -k1(x))
+@_elementwise(by.k0, lambda x: -sc.k1(x))
 def k0(x: AnyArray, /) -> Array:
     """The modified Bessel function of the second kind and order 0.
 
@@ -523,7 +527,7 @@ def k0(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.k0e, lambda x: k0e(x) - k1e(x))
+@_elementwise(by.k0e, lambda x: sc.k0e(x) - sc.k1e(x))
 def k0e(x: AnyArray, /) -> Array:
     """The scaled modified Bessel function `exp(x) * k0(x)`.
 
@@ -537,7 +541,7 @@ def k0e(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.k1, lambda x: -k0(x) - k1(x) / x)
+@_elementwise(by.k1, lambda x: -sc.k0(x) - sc.k1(x) / x)
 def k1(x: AnyArray, /) -> Array:
     """The modified Bessel function of the second kind and order 1.
 
@@ -551,7 +555,7 @@ def k1(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.k1e, lambda x: k1e(x) - k0e(x) - k1e(x) / x)
+@_elementwise(by.k1e, lambda x: sc.k1e(x) - sc.k0e(x) - sc.k1e(x) / x)
 def k1e(x: AnyArray, /) -> Array:
     """The scaled modified Bessel function `exp(x) * k1(x)`.
 
@@ -581,7 +585,7 @@ def kl_div(x: AnyArray | float, y: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.log_expit, lambda x: expit(-x))
+@_elementwise(by.log_expit, lambda x: sc.expit(-x))
 def log_expit(x: AnyArray, /) -> Array:
     """The logarithm of `expit(x)`.
 
@@ -595,7 +599,7 @@ def log_expit(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.log_ndtr, lambda x: math.sqrt(2 / math.pi) / erfcx(-x * math.sqrt(0.5)))
+@_elementwise(by.log_ndtr, lambda x: math.sqrt(2 / math.pi) / sc.erfcx(-x * math.sqrt(0.5)))
 def log_ndtr(x: AnyArray, /) -> Array:
     """The logarithm of `ndtr(x)`.
 
@@ -637,7 +641,7 @@ def ndtr(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.ndtri, lambda y: math.sqrt(2 * math.pi) * xp.exp(ndtri(y) ** 2 / 2))
+@_elementwise(by.ndtri, lambda y: math.sqrt(2 * math.pi) * xp.exp(sc.ndtri(y) ** 2 / 2))
 def ndtri(y: AnyArray, /) -> Array:
     """The `x` at which `ndtr(x)` is `y`.
 
@@ -651,7 +655,7 @@ def ndtri(y: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.polygamma, None, lambda n, x: polygamma(n + 1, x))
+@_elementwise(by.polygamma, None, lambda n, x: sc.polygamma(n + 1, x))
 def polygamma(n: AnyArray | float, x: AnyArray | float, /) -> Array:
     """The derivative of order `n` of `digamma`, for integers `n` from 0 on.
 
@@ -699,7 +703,7 @@ def rel_entr(x: AnyArray | float, y: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.softplus, lambda x: expit(x))
+@_elementwise(by.softplus, lambda x: sc.expit(x))
 def softplus(x: AnyArray, /) -> Array:
     """A smooth approximation of `max(x, 0)`, `log(1 + exp(x))`.
 
@@ -757,7 +761,7 @@ def xlogy(x: AnyArray | float, y: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.zeta, None, lambda x, q: -x * hurwitz_zeta(x + 1, q))
+@_elementwise(by.zeta, None, lambda x, q: -x * sc.hurwitz_zeta(x + 1, q))
 def hurwitz_zeta(x: AnyArray | float, q: AnyArray | float, /) -> Array:
     """The zeta function of Hurwitz."""
     ...
@@ -899,10 +903,10 @@ def logsumexp(
     Source: SciPy 1.17, scipy.special.logsumexp.
     """
     a = as_array("logsumexp", "a", a)
-    if b is None:
-        found, sign = log_of_sum(a, None, axis, keepdims=keepdims)
-    else:
-        found, sign = log_of_sum(*xp.broadcast_arrays(a, as_array("logsumexp", "b", b)), axis, keepdims=keepdims)
+    weights = None if b is None else as_array("logsumexp", "b", b)
+    if weights is not None:
+        a, weights = xp.broadcast_arrays(a, weights)
+    found, sign = log_of_sum(a, weights, axis, keepdims=keepdims)
     return (found, sign) if return_sign else xp.where(sign < 0, math.nan, found)
 
 
@@ -919,10 +923,10 @@ def log_of_sum(
         log = xp.where(top > 0, xp.log1p(rest / xp.where(top > 0, top, 1.0)) + xp.log(top), xp.log(rest))
         sign = xp.sign(top + rest)
     else:
-        a = xp.where(b == 0, -math.inf, a)
+        a = xp.where(xp.equal(b, 0), -math.inf, a)
         shift = _largest(a, axis)
         total = xp.sum(b * xp.exp(a - shift), axis=axis, keepdims=True)
         log, sign = xp.log(xp.abs(total)), xp.sign(total)
     found = log + shift
-    axes = tuple(range(a.ndim)) if axis is None else axis
+    axes = tuple(range(found.ndim)) if axis is None else axis
     return (found, sign) if keepdims else (xp.squeeze(found, axis=axes), xp.squeeze(sign, axis=axes))

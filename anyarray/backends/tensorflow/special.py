@@ -21,5 +21,3 @@ k1e = op("BesselK1e")
 log_expit = tf.math.log_sigmoid
 ndtri = op("Ndtri")
 softplus = op("Softplus")
-xlog1py = op("Xlog1py")
-xlogy = op("Xlogy")
