@@ -824,7 +824,7 @@ def factorial(n: AnyArray | float, exact: bool = False, extend: Literal["zero"] 
     _refuse_exact("factorial", exact)
     if extend != "zero":
         raise errors.ArgumentValueError(f'factorial: extend must be "zero", not {extend!r}. Use gamma(n + 1)')
-    n = as_array("factorial", "n", n)
+    n = xp.asarray(n)
     return xp.where(n < 0, 0.0, gamma(xp.where(n < 0, 0, n) + 1.0))
 
 
@@ -841,7 +841,7 @@ def comb(N: AnyArray | float, k: AnyArray | float, *, exact: bool = False, repet
     Source: SciPy 1.17, scipy.special.comb.
     """
     _refuse_exact("comb", exact)
-    N, k = (as_array("comb", name, one) for name, one in (("N", N), ("k", k)))  # noqa: N806 - SciPy's name
+    N, k = xp.asarray(N), xp.asarray(k)  # noqa: N806 - SciPy's name
     if repetition:
         return xp.where((k == 0) & (N == 0), 1.0, comb(N + k - 1, k))
     return xp.where((k <= N) & (N >= 0) & (k >= 0), binom(N, k), 0.0)
@@ -920,7 +920,9 @@ def log_of_sum(
         is_top = a == shift
         top = xp.sum(xp.astype(is_top, a.dtype), axis=axis, keepdims=True)
         rest = xp.sum(xp.where(is_top, 0.0, xp.exp(a - shift)), axis=axis, keepdims=True)
-        log = xp.where(top > 0, xp.log1p(rest / xp.where(top > 0, top, 1.0)) + xp.log(top), xp.log(rest))
+        has_top, is_zero = top > 0, (top == 0) & (rest == 0)
+        safe = xp.where(has_top, top, xp.where(is_zero, 1.0, rest))
+        log = xp.log(safe) + xp.where(has_top, xp.log1p(rest / safe), xp.where(is_zero, -math.inf, 0.0))
         sign = xp.sign(top + rest)
     else:
         a = xp.where(xp.equal(b, 0), -math.inf, a)
