@@ -73,7 +73,7 @@ def _integers(low: int, high: int) -> Points:
 
 
 def _solved(function: Callable[..., Any], slope: Callable[..., Any], start: str) -> Callable[..., Any]:
-    """The inverse by the last argument, by Newton's method from SciPy's value."""
+    """The inverse by the last argument, from SciPy's value."""
 
     def inverse(*xs: Any) -> Any:
         found = mp.mpf(float(getattr(scipys, start)(*map(float, xs))))
@@ -113,7 +113,7 @@ _PROBABILITIES: Final = _either(_between(0, 1), _sized(1e-30, 1), _from_one(_siz
 
 
 def _near(rng: np.random.Generator, a: np.ndarray) -> np.ndarray:
-    """Arguments near `a`, where an incomplete gamma function is neither 0 nor 1."""
+    """Arguments where an incomplete gamma function is neither 0 nor 1."""
     spread = np.maximum(np.sqrt(a), 0.5)
     return np.where(
         rng.random(a.size) < 0.3, np.exp(rng.uniform(-5, 5, a.size)) * a, np.abs(a + spread * rng.normal(0, 3, a.size))
@@ -280,7 +280,7 @@ def references(name: str, xs: list[np.ndarray]) -> list[Any]:
 
 
 def errors(name: str, xs: list[np.ndarray], values: np.ndarray, wanted: list[Any]) -> np.ndarray:
-    """Errors in units in the last place; NaN where nothing is known or the dtype does not hold the value."""
+    """Errors in units in the last place; NaN where the dtype has no such value."""
     limits = np.finfo(values.dtype)
     sizes = CASES[name].unit(*[x.astype(float) for x in xs])
     found = np.full(len(wanted), np.nan)
@@ -295,7 +295,7 @@ def errors(name: str, xs: list[np.ndarray], values: np.ndarray, wanted: list[Any
 
 
 def kept_references() -> dict[tuple[str, str], Any]:
-    """Points and references for each function and dtype, from a file if it is there."""
+    """Points and references for each function and dtype, once computed."""
     file = Path(tempfile.gettempdir()) / "anyarray-special.pickle"
     if file.exists():
         return pickle.loads(file.read_bytes())  # our own file
@@ -309,7 +309,7 @@ def kept_references() -> dict[tuple[str, str], Any]:
 
 
 def worst_errors(backend: str) -> dict[str, float]:
-    """The greatest error of each function and dtype, in units in the last place."""
+    """The greatest error of each function and dtype."""
     found = {}
     with xp.backend(backend), np.errstate(all="ignore"):
         for (name, dtype), (xs, wanted) in kept_references().items():

@@ -285,7 +285,7 @@ def polygamma(n: Array, x: Array) -> Array:
 
 
 def _off_poles(a: Array, b: Array) -> tuple[Array, Array]:
-    """An `a` of which the beta function has the same magnitude, and the sign that this changes.
+    """An `a` with the same magnitude of the beta function, and the sign.
 
     That is another one at a pole where both arguments are integers, and the beta function is finite.
     """
@@ -344,7 +344,7 @@ _WEIGHTS: Final = 0.125 * _NODES * (1 + np.exp(-_TIMES))
 
 
 def _integral(exponent: Callable[..., Array], scale: Array, *parameters: Array) -> Array:
-    """The integral of `exp(exponent(w, *parameters))` for `w` from 0 to infinity.
+    """The integral of `exp(exponent(w, *parameters))` from 0 to infinity.
 
     The exponent is concave, and falls by 1 at about `scale`.
     """
@@ -400,9 +400,9 @@ def _beta_exponent(w: Array, a: Array, b: Array, x: Array, more: Array) -> Array
 
 
 def _betainc(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> tuple[Array, Array, Array]:
-    """The incomplete beta function of positive `a` and `b`, `1 -` it, and the density for `log(x / y)`.
+    """The incomplete beta function, `1 -` it, and its density.
 
-    `y` is `1 - x`.
+    `a` and `b` are positive, `y` is `1 - x`, and the density is that for `log(x / y)`.
     """
     density = _beta_density(a, b, x, y, log_beta)
     more = b * x - a * y
@@ -433,7 +433,10 @@ _FINITE: Final = (
 
 
 def _gammainc(a: Array, x: Array, log_gamma: Array) -> tuple[Array, Array, Array]:
-    """Both incomplete gamma functions of positive `a` and `x`, and the density for `log(x)`."""
+    """Both incomplete gamma functions of positive numbers, and the density.
+
+    That is the density for `log(x)`.
+    """
     density = _gamma_density(a, x, log_gamma)
     is_lower = x < a
     curvature = xp.sqrt(xp.maximum(a - 1, xp.zeros_like(a)))
@@ -551,7 +554,7 @@ def _hankel_terms(order: int) -> list[float]:
 
 
 def _hankel(order: int, x: Array) -> Array:
-    """A Bessel function of the first kind, of large `x`, by Hankel's expansion."""
+    """A Bessel function of the first kind, by Hankel's expansion."""
     terms = _hankel_terms(order)
     signs = (1, -1) * 8
     inverse = 1 / x
@@ -577,7 +580,7 @@ def j1(x: Array) -> Array:
 
 
 def _powers(order: int) -> list[float]:
-    """Coefficients of `i0(x)`, or of `i1(x) * 2 / x`, by powers of `x**2 / 4`."""
+    """Coefficients of `i0(x)` or `i1(x) * 2 / x`, by powers of `x**2 / 4`."""
     return [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(14)]
 
 
@@ -604,7 +607,7 @@ def k1e(x: Array) -> Array:
 
 
 def _bessel_of_large(order: int, x: Array) -> Array:
-    """The scaled modified Bessel function of the second kind of an `x` from 1 on."""
+    """The scaled modified Bessel function K of an `x` from 1 on."""
     # The integral of exp(-x * cosh(t)) * cosh(order * t), where w**2 is x * (cosh(t) - 1).
     large = xp.expand_dims(xp.maximum(x, xp.ones_like(x)), axis=-1)
     squares, weights = (xp.asarray(one, dtype=x.dtype) for one in (_GAUSS**2, 0.2 * np.exp(-(_GAUSS**2))))
@@ -670,7 +673,7 @@ def expi(x: Array) -> Array:
 
 
 def _mean_of_exponentials(order: int, x: Array) -> Array:
-    """The scaled modified Bessel function of the first kind of positive `x`."""
+    """The scaled modified Bessel function I of positive `x`."""
     low = xp.minimum(x, xp.full_like(x, 40))
     wide = xp.expand_dims(low, axis=-1)
     if order == 0:

@@ -914,7 +914,7 @@ def logsumexp(
 def log_of_sum(
     a: AnyArray, b: AnyArray | None, axis: int | tuple[int, ...] | None, *, keepdims: bool
 ) -> tuple[Array, Array]:
-    """The logarithm of the magnitude of a sum of exponentials, and its sign."""
+    """The logarithm of the size of a sum of exponentials, and its sign."""
     if b is None:
         shift = _largest(a, axis)  # type: ignore[arg-type]
         is_top = a == shift

@@ -26,7 +26,7 @@ def refused(name: str, reason: Callable[[str, Exception], str | None]) -> Genera
 
 
 def no_slope(name: str, which: int) -> UnsupportedError:
-    """Error for the derivative of a special function by one of its arguments."""
+    """Error for a derivative by one of the arguments of a function."""
     order = ("first", "second", "third")[which]
     return UnsupportedError(
         f"{name}: has no derivative by its {order} argument. Keep that out of the derivative: xp.stop_gradient(x)"

@@ -1,4 +1,4 @@
-"""Special functions of TensorFlow that are accurate to a few units in the last place.
+"""Special functions of TensorFlow that are accurate to a few units.
 
 Of its others, some lose digits, and they are composed of other functions.
 """

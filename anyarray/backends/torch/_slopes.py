@@ -185,7 +185,10 @@ def with_derivative(function: Function, pulled: Function, pushed: Function) -> F
 
 
 def with_slopes(name: str, function: Function, slopes: Sequence[Function | None]) -> Function:
-    """As `sloped`, where it may be differentiated. None is a derivative that is refused."""
+    """As `sloped`, where it may be differentiated.
+
+    None is a derivative that is refused.
+    """
 
     def refused(which: int) -> Function:
         def slope(*xs: Native) -> Native:
