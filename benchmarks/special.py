@@ -280,7 +280,7 @@ def references(name: str, xs: list[np.ndarray]) -> list[Any]:
 
 
 def errors(name: str, xs: list[np.ndarray], values: np.ndarray, wanted: list[Any]) -> np.ndarray:
-    """Errors in units in the last place; NaN where the dtype has no such value."""
+    """Errors in units in the last place; NaN where that has no meaning."""
     limits = np.finfo(values.dtype)
     sizes = CASES[name].unit(*[x.astype(float) for x in xs])
     found = np.full(len(wanted), np.nan)

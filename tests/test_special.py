@@ -1,4 +1,4 @@
-"""Special functions: SciPy's values at the edges, mpmath's everywhere else, and derivatives."""
+"""Special functions: SciPy's edges, mpmath's values, and derivatives."""
 
 from __future__ import annotations
 

@@ -310,7 +310,7 @@ class Backend:
     def _special(
         self, name: str, composition: Composition, slopes: Sequence[Callable[..., Any] | None]
     ) -> Callable[..., Any]:
-        """A special function: of the module that the backend names, or composed."""
+        """A special function: of the module `SPECIAL`, or composed."""
         loaded = self._loaded
         module = getattr(loaded.module, "SPECIAL", None)
         own = module and getattr(importlib.import_module(module), name, None)
