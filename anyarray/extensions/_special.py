@@ -719,11 +719,13 @@ def log_expit(x: Array) -> Array:
 
 
 def xlogy(x: Array, y: Array) -> Array:
-    return xp.where((x == 0) & ~xp.isnan(y), 0.0, x * xp.log(xp.where(x == 0, 1.0, y)))
+    is_zero = (x == 0) & ~xp.isnan(y)
+    return xp.where(is_zero, 0.0, x * xp.log(xp.where(is_zero, 1.0, y)))
 
 
 def xlog1py(x: Array, y: Array) -> Array:
-    return xp.where((x == 0) & ~xp.isnan(y), 0.0, x * xp.log1p(xp.where(x == 0, 0.0, y)))
+    is_zero = (x == 0) & ~xp.isnan(y)
+    return xp.where(is_zero, 0.0, x * xp.log1p(xp.where(is_zero, 0.0, y)))
 
 
 def entr(x: Array) -> Array:
