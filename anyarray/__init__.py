@@ -37,7 +37,7 @@ from anyarray.standard.statistical import *
 from anyarray.standard.utility import *
 
 if _typing.TYPE_CHECKING:
-    from anyarray import fft, lib, linalg, random
+    from anyarray import fft, lib, linalg, random, special
     from anyarray._calibration.explanation import Explanation, calibrate, explain, policy
     from anyarray.extensions.calculus import *
     from anyarray.extensions.correlation import *
@@ -71,7 +71,7 @@ if _typing.TYPE_CHECKING:
     )
 else:  # type checkers would take every name for one of ours
     # Imported on first use, as few programs use them all: a quarter of the time of `import anyarray`.
-    _MODULES = ("fft", "lib", "linalg", "random")
+    _MODULES = ("fft", "lib", "linalg", "random", "special")
     _NAMES = {
         "_calibration.explanation": ("Explanation", "calibrate", "explain", "policy"),
         "files": ("from_file", "to_file"),
@@ -120,7 +120,7 @@ __all__ = [
     "associative_scan", "backend", "backends", "calibrate", "compute", "cond", "device", "explain", "fft",
     "fori_loop", "free_memory", "from_file", "from_local", "from_native", "fused", "grad", "jacobian", "jit",
     "lib", "linalg", "map", "memory", "mesh", "no_transfers", "persist", "policy", "portable", "random", "scan",
-    "set_default_backend", "stop_gradient", "switch", "to_file", "to_native", "transfers", "value_and_grad",
+    "set_default_backend", "special", "stop_gradient", "switch", "to_file", "to_native", "transfers", "value_and_grad",
     "vmap", "while_loop",
 ]  # fmt: skip
 __all__ += errors.__all__

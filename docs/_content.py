@@ -27,7 +27,7 @@ from anyarray._calibration.explanation import duration
 from anyarray._registry import libraries
 from anyarray.numpy import _itself
 
-SPACES: Final = ("fft", "linalg", "random", "testing", "typing")
+SPACES: Final = ("fft", "linalg", "random", "special", "testing", "typing")
 """Modules whose names are not those of anyarray itself."""
 
 
@@ -156,6 +156,7 @@ SUBJECTS: Final = {
     "fft": "fft and windows",
     "polynomials": "Polynomials and calculus",
     "random": "random",
+    "special": "special",
     "memory": "Transfers and memory",
     "errors": "Errors and warnings",
     "typing": "typing",
@@ -176,6 +177,7 @@ _CHAPTERS: Final = {
     "fft": "fft extensions.windows",
     "polynomials": "extensions.polynomials extensions.calculus",
     "random": "random",
+    "special": "special",
     "transforms": "transforms",
     "errors": "_base.errors",
     "typing": "typing",

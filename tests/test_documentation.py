@@ -38,7 +38,9 @@ DEVIATION: Final = re.compile(r"^" + r"\| `(.+?)` " * 5 + r"\|$", re.M)
 TRANSLATION: Final = re.compile(r"^\| `([^`|]+)` \| `([^`|]+)` \|$", re.M)
 NAMED_CODE: Final = re.compile(r"`((?:[\w.]+/)*(?:[\w.]+/|\w+\.(?:py|c|h|md)))(?::([\w.]+))?`")
 """A file or a folder, and what is defined in it, in the pages for who reads the code."""
-SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft, "random.": xp.random, "testing.": testing}
+SPACES: Final = {
+    "": xp, "linalg.": xp.linalg, "fft.": xp.fft, "random.": xp.random, "special.": xp.special, "testing.": testing,
+}  # fmt: skip
 PUBLIC: Final = {
     prefix + name: getattr(space, name)
     for prefix, space in SPACES.items()

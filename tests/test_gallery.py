@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import _gallery  # docs/_gallery.py
 import numpy as np
 import pytest
+import scipy.stats
+
+import anyarray as xp
 
 pytestmark = pytest.mark.few_backends
 
 PROGRAMS: Final = dict(_gallery.programs())
 
 
-def test_there_are_six_programs_with_a_picture_each() -> None:
-    assert len(PROGRAMS) == 6
+def test_there_are_seven_programs_with_a_picture_each() -> None:
+    assert len(PROGRAMS) == 7
     for title in PROGRAMS:
         assert _gallery.file_of(title).read_bytes().startswith(b"\x89PNG")
 
@@ -26,3 +29,30 @@ def test_a_program_draws_on_a_framework_what_it_draws_on_numpy(title: str, frame
     assert np.ptp(wanted) > 0
     # The last bit of a square decides for a few points of the Mandelbrot set when they leave it.
     assert np.mean(np.abs(found - wanted) > 1e-6) < 1e-3
+
+
+DISTRIBUTIONS: Final = {
+    "beta": scipy.stats.beta(2.0, 3.5), "binomial": scipy.stats.binom(12, 0.3), "cauchy": scipy.stats.cauchy(),
+    "gamma": scipy.stats.gamma(2.5), "gumbel": scipy.stats.gumbel_r(), "inverse gamma": scipy.stats.invgamma(2.5),
+    "logistic": scipy.stats.logistic(), "lognormal": scipy.stats.lognorm(1.0), "nakagami": scipy.stats.nakagami(1.5),
+    "normal": scipy.stats.norm(), "poisson": scipy.stats.poisson(3.5), "rice": scipy.stats.rice(1.5),
+    "skew normal": scipy.stats.skewnorm(2.0), "student t": scipy.stats.t(4.5), "von mises": scipy.stats.vonmises(2.0),
+}  # fmt: skip
+"""SciPy's distributions, by their names in the gallery."""
+
+
+def test_log_densities_of_the_gallery_are_those_of_scipy_with_their_slopes(framework: str) -> None:
+    names: dict[str, Any] = {"xp": xp}
+    with xp.backend(framework) as backend:
+        exec(PROGRAMS["Fifteen distributions"], names)
+        assert list(names["log_densities"]) == list(DISTRIBUTIONS)
+        for name, function in names["log_densities"].items():
+            theirs = DISTRIBUTIONS[name]
+            at = np.asarray([1.0, 2.0]) if hasattr(theirs, "logpmf") else np.asarray([0.25, 0.75])
+            wanted = theirs.logpmf(at) if hasattr(theirs, "logpmf") else theirs.logpdf(at)
+            np.testing.assert_allclose(np.asarray(function(xp.asarray(at))), wanted, rtol=1e-12)
+            if backend is not None and backend.has_hook("value_and_grad"):
+                slope = xp.grad(lambda x, function=function: xp.sum(function(x)))(xp.asarray(at))
+                step = 1e-5
+                later, earlier = (np.asarray(function(xp.asarray(at + d))) for d in (step, -step))
+                np.testing.assert_allclose(np.asarray(slope), (later - earlier) / (2 * step), rtol=1e-6, atol=1e-9)

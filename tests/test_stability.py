@@ -20,7 +20,8 @@ from anyarray.stable import v1
 
 RECORDED: Final = Path(__file__).with_name("stable_v1.txt")
 MODULES: Final = {
-    "": v1, "fft.": v1.fft, "linalg.": v1.linalg, "random.": v1.random, "testing.": testing, "typing.": v1.typing,
+    "": v1, "fft.": v1.fft, "linalg.": v1.linalg, "random.": v1.random, "special.": v1.special,
+    "testing.": testing, "typing.": v1.typing,
 }  # fmt: skip
 
 

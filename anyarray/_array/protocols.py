@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any, Final, NamedTuple
@@ -37,8 +38,9 @@ def ufunc(
     returns NotImplemented, the ufunc is called again with ndarrays.
     """
     name = function.__name__
-    ours = getattr(namespace, ALIASES.get(name, name), None)
-    if ours is not None and getattr(np, name, None) is function:
+    is_of_scipy = getattr(sys.modules.get("scipy.special"), name, None) is function
+    ours = getattr(namespace.special if is_of_scipy else namespace, ALIASES.get(name, name), None)
+    if ours is not None and (is_of_scipy or getattr(np, name, None) is function):
         UFUNCS[function] = ours
     out: list[Any] = []
     if "out" in kwargs:

@@ -103,20 +103,31 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
     return decorated if function is None else decorated(function)
 
 
-def composed(*, own: str = "", reads_no_values: bool = False, **words: str) -> Callable[[F], F]:
+def composed(
+    *,
+    own: str = "",
+    reads_no_values: bool = False,
+    body: Callable[..., Any] | None = None,
+    slopes: Sequence[Callable[..., Any] | None] | None = None,
+    **words: str,
+) -> Callable[[F], F]:
     """Declare a function whose body composes others.
 
     It is for backends that have none of that name. `own` names the libraries whose own function is called instead: it
     takes the same parameters, gives NumPy's values and dtypes, and is faster. `words` are those of `@dispatch`. The
     body gets Arrays, and returns one or a tuple. It must not write to what it gets. If it `reads_no_values`, not even
-    to check them, it is compiled where that is faster than one call after the other.
+    to check them, it is compiled where that is faster than one call after the other. `body` stands for that of the
+    declared function. `slopes`, even if there are none, make it a special function: see `_registry.home.Composition`.
     """
 
     def decorated(function: F) -> F:
         made = dispatch(**words)(function)
         declaration = declarations[function.__name__]
         compositions[function.__name__] = Composition(
-            functools.partial(_composition, declaration, function), frozenset(own.split()), reads_no_values
+            functools.partial(_composition, declaration, body or function),
+            frozenset(own.split()),
+            reads_no_values,
+            None if slopes is None else [one and functools.partial(_composition, declaration, one) for one in slopes],
         )
         return made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from anyarray._base import dtypes, errors
@@ -140,6 +140,11 @@ class Composition(NamedTuple):
     """Libraries whose own function of that name is called instead."""
     reads_no_values: bool = False
     """Whether it computes the same inside a trace as outside, so that a library may compile it."""
+    slopes: Sequence[Callable[..., Any] | None] | None = None
+    """Its derivatives by each argument, called as `function` is; None for one that is refused.
+
+    With them it is a special function: a library's own stands in the module that its backend names.
+    """
 
 
 class Step(NamedTuple):

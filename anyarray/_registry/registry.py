@@ -17,7 +17,7 @@ import operator
 import re
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +26,7 @@ import numpy as np
 from anyarray._base import errors
 from anyarray._base.dtypes import DType
 from anyarray._registry.default_hooks import DEFAULT_HOOKS
-from anyarray._registry.home import Home, Native, compositions, declared
+from anyarray._registry.home import Composition, Home, Native, compositions, declared
 from anyarray._registry.libraries import ALIASES, LIBRARIES, Library, libraries, registered
 
 _loaded: dict[str, _Loaded] = {}
@@ -279,6 +279,8 @@ class Backend:
         composition = compositions.get(name)
         if name in DEFAULT_HOOKS and name not in ("getitem", "setitem"):
             return loaded.hook(name)  # it computes nothing, so it needs no device scope
+        if composition is not None and composition.slopes is not None:
+            return self._special(name, composition, composition.slopes)
         function = loaded.hook(name) if name in DEFAULT_HOOKS else getattr(loaded.module, name, None)
         is_own = callable(function)
         # linalg first: NumPy's own `trace` and `diagonal` are of the first two axes, those of its linalg of the last.
@@ -288,9 +290,7 @@ class Backend:
                 function = getattr(space, name, None)
         if not callable(function):
             if composition is not None:
-                made = functools.partial(composition.function, self.free)
-                compiling = getattr(loaded.module, "compiled_composition", None)
-                return compiling(made, self.native_device) if compiling and composition.reads_no_values else made
+                return self._composed(composition)
             composed = importlib.import_module("anyarray.backends._shared.composed")
             if name not in composed.__all__:
                 raise errors.unsupported(name, self)
@@ -301,6 +301,24 @@ class Backend:
             return scoped  # type: ignore[no-any-return]  # checked by the contract's test
         promoting = importlib.import_module("anyarray.backends._shared.promoting").promoting
         return promoting(self.free, scoped, operands)  # type: ignore[no-any-return]  # as its annotation says
+
+    def _composed(self, composition: Composition) -> Callable[..., Any]:
+        made = functools.partial(composition.function, self.free)
+        compiling = getattr(self._loaded.module, "compiled_composition", None)
+        return compiling(made, self.native_device) if compiling and composition.reads_no_values else made
+
+    def _special(
+        self, name: str, composition: Composition, slopes: Sequence[Callable[..., Any] | None]
+    ) -> Callable[..., Any]:
+        """A special function: of the module `SPECIAL`, or composed."""
+        loaded = self._loaded
+        module = getattr(loaded.module, "SPECIAL", None)
+        own = module and getattr(importlib.import_module(module), name, None)
+        made = loaded.hook("scoped")(own, self.native_device) if own else self._composed(composition)
+        if slopes and self.has_hook("with_slopes"):
+            made = loaded.hook("with_slopes")(name, made, [one and functools.partial(one, self.free) for one in slopes])
+        of_floats = importlib.import_module("anyarray.backends._shared.promoting").of_floats
+        return of_floats(self.free, made)  # type: ignore[no-any-return]  # as its annotation says
 
 
 def _name(library: Library, kind: str, index: int) -> str:

@@ -204,6 +204,14 @@ What its errors mean
         the library's message about an invalid argument, if the error is of a class of its own, not a built-in; else
         None
 
+Special functions
+    `SPECIAL`
+        the name of a module with functions of `anyarray.special`, which is imported when one is first called. They get
+        floats of 32 or 64 bits of one dtype. No default: functions that it lacks are composed, in float64
+    `with_slopes(name, function, slopes)`
+        an elementwise function with these derivatives by each argument, functions of the same arguments; None is one
+        that is refused. No default: without it the derivatives are the library's own
+
 Transforms
     `adopt(kind, unwrap, wrap)`
         register a class, as a JAX pytree say, with the library's own transforms:

@@ -35,6 +35,7 @@ PROMOTES: Final = True
 ARRAY_TYPES: Final = (np.ndarray, np.generic)
 
 HAS_VIEWS: Final = True
+SPECIAL: Final = "anyarray.backends._scipy"
 
 
 def devices() -> dict[str, list[str]]:

@@ -23,3 +23,11 @@ def refused(name: str, reason: Callable[[str, Exception], str | None]) -> Genera
         if what is None:
             raise
         raise UnsupportedError(f"{name}: {what}. Keep it out of the derivative: xp.stop_gradient(x)") from error
+
+
+def no_slope(name: str, which: int) -> UnsupportedError:
+    """Error for a derivative by one of the arguments of a function."""
+    order = ("first", "second", "third")[which]
+    return UnsupportedError(
+        f"{name}: has no derivative by its {order} argument. Keep that out of the derivative: xp.stop_gradient(x)"
+    )

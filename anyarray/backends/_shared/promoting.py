@@ -74,3 +74,29 @@ def _compared(home: Home, function: Callable[..., Native], x1: Native, x2: Nativ
     else:
         is_negative, beyond = home.less(x2, zero), function(zero, home.constant(-1, "int64"))
     return home.where(is_negative, beyond, function(natural(x1), natural(x2)))
+
+
+def of_floats(home: Home, function: Callable[..., Native]) -> Callable[..., Native]:
+    """`function` of floats of 32 or 64 bits, of all real numbers.
+
+    Integers are cast to float64. Floats of 16 bits are computed in float32, and the result is rounded.
+    """
+
+    def cast_to(x: Native, name: str) -> Native:
+        return home.astype(x, home.backend.native_dtype(name))
+
+    def of_real(*xs: Native) -> Native:
+        names = {home.dtype(x).name for x in xs}
+        if len(names) == 1 and not names.isdisjoint(_DIRECT):
+            return function(*xs)
+        own = _dtypes.PROMOTIONS["wide floats"](_dtypes.result_name(*names))
+        if _dtypes.KNOWN[own].kind == "c":
+            raise TypeError(f"dtype {own} is not real")
+        computed = own if own in _DIRECT else "float32"
+        found = function(*[cast_to(x, computed) for x in xs])
+        return found if own == computed else cast_to(found, own)
+
+    return of_real
+
+
+_DIRECT: Final = frozenset({"float32", "float64"})

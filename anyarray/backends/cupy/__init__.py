@@ -33,6 +33,7 @@ Axis = int | tuple[int, ...] | None
 
 ARRAY_TYPES: Final = (cupy.ndarray,)
 HAS_VIEWS: Final = True
+SPECIAL: Final = "cupyx.scipy.special"
 PROMOTES: Final = True
 
 

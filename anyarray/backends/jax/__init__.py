@@ -23,6 +23,8 @@ range reads NaN (integers: the minimum) and writes nothing where checking it wou
 
 from __future__ import annotations
 
+from typing import Final
+
 from anyarray.backends.jax import _loading as _loading  # before anything else imports JAX
 
 # isort: split
@@ -30,6 +32,7 @@ from anyarray.backends.jax._composition import *
 from anyarray.backends.jax._hooks import *
 from anyarray.backends.jax._mesh import *
 from anyarray.backends.jax._scope import *
+from anyarray.backends.jax._slopes import with_slopes as with_slopes
 from anyarray.backends.jax._transforms import *
 from anyarray.backends.jax.creation import *
 from anyarray.backends.jax.data_types import *
@@ -45,3 +48,5 @@ from anyarray.backends.jax.sets import *
 from anyarray.backends.jax.sorting import *
 from anyarray.backends.jax.statistical import *
 from anyarray.backends.jax.utility import *
+
+SPECIAL: Final = "anyarray.backends.jax.special"

@@ -9,7 +9,7 @@ that it does not select, it is the ordinary product, with its NaN.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -19,6 +19,7 @@ from jax.custom_derivatives import SymbolicZero
 from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
+from anyarray.backends._shared.derivatives import no_slope
 from anyarray.backends.jax._kernel import Native
 
 Function = Callable[..., Native]
@@ -91,3 +92,30 @@ def with_zeros(function: Function) -> Function:
 
     differentiated.defjvp(derivative, symbolic_zeros=True)
     return differentiated
+
+
+def with_slopes(name: str, function: Function, slopes: Sequence[Function | None]) -> Function:
+    """An elementwise `function` with such derivatives, by each argument.
+
+    None is one that is refused.
+    """
+    differentiated = jax.custom_jvp(function)
+
+    def derivative(primals: tuple[Native, ...], tangents: tuple[Any, ...]) -> tuple[Native, Native]:
+        with jax.enable_x64(True):
+            y = differentiated(*primals)
+            total = lax.full_like(y, 0)
+            for which, (slope, tangent) in enumerate(zip(slopes, tangents, strict=True)):
+                if type(tangent) is not SymbolicZero:
+                    if slope is None:
+                        raise no_slope(name, which)
+                    wide = jnp.broadcast_to(slope(*primals), y.shape)
+                    total = lax.add(total, scaled(jnp.broadcast_to(tangent, y.shape), wide))
+            return y, total
+
+    differentiated.defjvp(derivative, symbolic_zeros=True)
+
+    def called(*xs: Native) -> Native:
+        return (differentiated if any(isinstance(x, jax.core.Tracer) for x in xs) else function)(*xs)
+
+    return called

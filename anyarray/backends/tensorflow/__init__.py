@@ -16,6 +16,7 @@ from anyarray.backends.tensorflow import _loading as _loading  # before anything
 from anyarray.backends.tensorflow._adoption import *
 from anyarray.backends.tensorflow._hooks import *
 from anyarray.backends.tensorflow._loops import *
+from anyarray.backends.tensorflow._slopes import with_slopes as with_slopes
 from anyarray.backends.tensorflow._transforms import *
 from anyarray.backends.tensorflow.creation import *
 from anyarray.backends.tensorflow.data_types import *
@@ -31,6 +32,8 @@ from anyarray.backends.tensorflow.sets import *
 from anyarray.backends.tensorflow.sorting import *
 from anyarray.backends.tensorflow.statistical import *
 from anyarray.backends.tensorflow.utility import *
+
+SPECIAL: Final = "anyarray.backends.tensorflow.special"
 
 _PACKAGE: Final = __name__.partition(".")[0]
 

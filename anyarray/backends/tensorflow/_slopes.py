@@ -12,9 +12,10 @@ as the op. `tf.vectorized_map` silently drops them; then the gradients are Tenso
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final
+from collections.abc import Callable, Sequence
+from typing import Any, Final
 
+from anyarray.backends._shared.derivatives import no_slope
 from anyarray.backends.tensorflow._kernel import (
     EagerTensor,
     Tensor,
@@ -24,12 +25,14 @@ from anyarray.backends.tensorflow._kernel import (
     is_complex,
     is_lasting,
     kind_of,
+    may_be_differentiated,
     may_be_fused,
     name_of,
     op,
     shape_of,
     undocumented,
 )
+from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import known_shape, sizes_of
 
 Function = Callable[..., Tensor]
@@ -41,6 +44,7 @@ _broadcast_axes = op("BroadcastGradientArgs")
 _complex = op("Complex")
 _equal = op("Equal")
 _floor_div = op("FloorDiv")
+_identity = op("Identity")
 _imag = op("Imag")
 _less_equal = op("LessEqual")
 _multiplied = op("MulNoNan")
@@ -52,6 +56,7 @@ _select = op("SelectV2")
 _sign = op("Sign")
 _sub = op("Sub")
 _sum = op("Sum")
+_zeros_like = op("ZerosLike")
 
 _record: Final = undocumented("tensorflow.python.eager.record", "record_operation")
 _unrecorded: Final = undocumented("tensorflow.python.eager.record", "stop_recording")
@@ -217,3 +222,38 @@ def _of_base(x1: Tensor, x2: Tensor) -> Tensor:
     is_constant = _equal(x2, zero)
     other = _select(is_constant, _ones_like(x2), _sub(x2, _number(1, x2)))
     return _select(is_constant, zero, multiply(x2, power(x1, other)))
+
+
+def with_slopes(name: str, function: Function, slopes: Sequence[Function | None]) -> Function:
+    """An elementwise `function` with such derivatives, by each argument.
+
+    None is one that is refused, where anything depends on that argument.
+    """
+
+    @tf.custom_gradient
+    def differentiated(*xs: Tensor) -> Any:
+        def gradients(slope: Tensor) -> list[Tensor]:
+            return [
+                _zeros_like(x) if slope_by is None else summed(_multiplied(slope_by(*xs), slope), x)
+                for x, slope_by in zip(xs, slopes, strict=True)
+            ]
+
+        return function(*xs), gradients
+
+    def refused(which: int, x: Tensor) -> Tensor:
+        @tf.custom_gradient
+        def same(x: Tensor) -> Any:
+            def gradient(slope: Tensor) -> Tensor:
+                raise no_slope(name, which)
+
+            return _identity(x), gradient
+
+        return same(x)
+
+    def called(*xs: Tensor) -> Tensor:
+        if not may_be_differentiated(*xs):
+            return function(*xs)
+        given = [refused(which, x) if slopes[which] is None else x for which, x in enumerate(xs)]
+        return differentiated(*given)
+
+    return called

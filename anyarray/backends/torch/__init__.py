@@ -17,8 +17,11 @@ How the functions are built, and why:
 
 from __future__ import annotations
 
+from typing import Final
+
 from anyarray.backends.torch._hooks import *
 from anyarray.backends.torch._loops import *
+from anyarray.backends.torch._slopes import with_slopes as with_slopes
 from anyarray.backends.torch._transforms import *
 from anyarray.backends.torch.creation import *
 from anyarray.backends.torch.data_types import *
@@ -34,3 +37,5 @@ from anyarray.backends.torch.sets import *
 from anyarray.backends.torch.sorting import *
 from anyarray.backends.torch.statistical import *
 from anyarray.backends.torch.utility import *
+
+SPECIAL: Final = "anyarray.backends.torch.special"

@@ -8,11 +8,12 @@ that it does not select, it is the ordinary product, with its NaN.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from anyarray.backends._shared.derivatives import no_slope
 from anyarray.backends.torch._kernel import Native, can_be_read, innermost_level, is_recorded
 
 Function = Callable[..., Native]
@@ -181,3 +182,19 @@ def with_derivative(function: Function, pulled: Function, pushed: Function) -> F
             return pushed(tangent, *ctx.saved_tensors)
 
     return lambda *xs: _apply(_Differentiated, *xs)
+
+
+def with_slopes(name: str, function: Function, slopes: Sequence[Function | None]) -> Function:
+    """As `sloped`, where it may be differentiated.
+
+    None is a derivative that is refused.
+    """
+
+    def refused(which: int) -> Function:
+        def slope(*xs: Native) -> Native:
+            raise no_slope(name, which)
+
+        return slope
+
+    differentiated = sloped(function, *[slope or refused(which) for which, slope in enumerate(slopes)])
+    return lambda *xs: (differentiated if is_recorded(*xs) else function)(*xs)

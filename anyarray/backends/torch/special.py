@@ -1,0 +1,24 @@
+"""Special functions of PyTorch that are accurate to a few units.
+
+Of its others, some lose digits, and they are composed of other functions.
+"""
+
+from __future__ import annotations
+
+import torch
+
+entr = torch.special.entr
+erf = torch.special.erf
+erfc = torch.special.erfc
+erfinv = torch.special.erfinv
+expit = torch.special.expit
+gammaln = torch.special.gammaln
+i0e = torch.special.i0e
+i1e = torch.special.i1e
+k0 = torch.special.modified_bessel_k0
+k0e = torch.special.scaled_modified_bessel_k0
+k1 = torch.special.modified_bessel_k1
+k1e = torch.special.scaled_modified_bessel_k1
+ndtri = torch.special.ndtri
+xlog1py = torch.special.xlog1py
+xlogy = torch.special.xlogy

@@ -1,0 +1,770 @@
+"""The computation of special functions, over float64 Arrays.
+
+Nothing here depends on values, so all of it works inside traces. Tables hold Chebyshev coefficients, which mpmath
+computed; what has an integral of a smooth function over a half line is computed by the double exponential rule
+(Takahasi and Mori, 1974), with the nodes along a last axis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Final
+
+import numpy as np
+
+from anyarray._array.array import Array
+from anyarray.standard import namespace as xp
+
+_ERFCX: Final = (
+    1.1775789345674017, -0.004590054580646478, -0.08424913336651792, 0.05920993999819189, -0.026658668435305753,
+    0.009074997670705265, -0.002413163540417608, 0.0004907758365258086, -6.916973302501207e-05, 4.13902798607301e-06,
+    7.74038306619849e-07, -2.1886401049234397e-07, 1.076499946567091e-08, 4.521959811218287e-09, -7.754400208831351e-10,
+    -6.318088340886684e-11, 2.86879501093067e-11, 1.9455868545777347e-13, -9.65469674843344e-13, 3.25254814814874e-14,
+    3.3478119482868056e-14, -1.864562880419313e-15, -1.2507950530688648e-15, 7.418235256624044e-17,
+    5.068148904796111e-17,
+)  # fmt: skip
+_LOG_GAMMA: Final = (
+    0.41418612492156676, 0.16322170068760064, -0.008658972394126285, 0.0006727515726001485, -6.139556963628233e-05,
+    6.110065797003576e-06, -6.410003033826223e-07, 6.962242692768951e-08, -7.747248733788217e-09, 8.774075140687239e-10,
+    -1.0070266869830198e-10, 1.1678602130652374e-11, -1.3656871334744932e-12, 1.6079351149711552e-13,
+    -1.9039501088488732e-14, 2.2653768767833064e-15, -2.706656814831896e-16, 3.245660731626191e-17,
+    -3.904483378457447e-18,
+)  # fmt: skip
+_DIGAMMA: Final = (
+    0.983570260441567, -0.2270640863346444, 0.03336889902393011, -0.005320077271596548, 0.0008788656937820505,
+    -0.00014773492650606044, 2.5060543468359146e-05, -4.2721034029993324e-06, 7.302769272465923e-07,
+    -1.2502886813559594e-07, 2.1425009322359472e-08, -3.673295918565179e-09, 6.299717236108931e-10,
+    -1.080593028883266e-10, 1.853735192053638e-11, -3.18023536582553e-12, 5.456147570322795e-13, -9.360993131036438e-14,
+    1.606064636295075e-14, -2.7555431377438815e-15, 4.727736178601912e-16, -8.11148420346509e-17, 1.391707769474154e-17,
+)  # fmt: skip
+
+_ROOT_OF_DIGAMMA: Final = (1.4616321449683622, 9.549995429965697e-17)
+"""Its positive root, as the sum of two numbers."""
+
+_BERNOULLI: Final = [
+    Fraction(*pair)
+    for pair in (
+        (1, 6), (-1, 30), (1, 42), (-1, 30), (5, 66), (-691, 2730), (7, 6), (-3617, 510), (43867, 798), (-174611, 330),
+        (854513, 138), (-236364091, 2730),
+    )
+]  # fmt: skip
+"""The Bernoulli numbers of index 2, 4, 6 ..."""
+
+_EULER: Final = 0.5772156649015329
+
+
+def _chebyshev(coefficients: Sequence[float], t: Array) -> Array:
+    """A Chebyshev series at `t` in [-1, 1], by Clenshaw's recurrence."""
+    twice, found, before = t + t, xp.zeros_like(t), xp.zeros_like(t)
+    for one in coefficients[:0:-1]:
+        found, before = twice * found + (one - before), found
+    return t * found + (coefficients[0] - before)
+
+
+def _polynomial(coefficients: Sequence[float], x: Array) -> Array:
+    """A polynomial; the constant coefficient comes first."""
+    found = xp.full_like(x, coefficients[-1])
+    for one in coefficients[-2::-1]:
+        found = found * x + one
+    return found
+
+
+def _sin_pi(x: Array) -> Array:
+    """`sin(pi * x)`, exactly 0 at integers."""
+    rest = x - 2 * xp.round(x / 2)
+    return xp.sin(math.pi * xp.where(xp.abs(rest) > 0.5, xp.sign(rest) - rest, rest))
+
+
+def _is_whole(x: Array) -> Array:
+    return x == xp.round(x)
+
+
+# The error function and the normal distribution.
+
+
+def _exp_square(x: Array, factor: float) -> Array:
+    """`exp(factor * x**2)`, where the square is not rounded before."""
+    near = xp.round(xp.clip(x, -64, 64) * 16) / 16
+    # Not the product of two calls of `exp`, of which XLA makes one.
+    return xp.exp(factor * near * near) * (1 + xp.expm1(factor * (x - near) * (x + near)))
+
+
+def _erfcx_of_positive(x: Array) -> Array:
+    return _chebyshev(_ERFCX, 1 - 7.5 / (x + 3.75)) / (1 + 2 * x)
+
+
+def _erf_near_zero(x: Array) -> Array:
+    return x * _polynomial(_ERF, xp.minimum(x * x, xp.ones_like(x)))
+
+
+_ERF: Final = [2 / math.sqrt(math.pi) * (-1) ** n / (math.factorial(n) * (2 * n + 1)) for n in range(16)]
+
+
+def erf(x: Array) -> Array:
+    size = xp.abs(x)
+    far = 1 - _erfcx_of_positive(size) * _exp_square(size, -1)
+    return xp.where(size < 0.7, _erf_near_zero(x), xp.copysign(far, x))
+
+
+def erfc(x: Array) -> Array:
+    size = xp.abs(x)
+    far = _erfcx_of_positive(size) * _exp_square(size, -1)
+    return xp.where(size < 0.5, 1 - _erf_near_zero(x), xp.where(x < 0, 2 - far, far))
+
+
+def erfcx(x: Array) -> Array:
+    found = _erfcx_of_positive(xp.abs(x))
+    return xp.where(x < 0, 2 * _exp_square(x, 1) - found, found)
+
+
+def ndtr(x: Array) -> Array:
+    tail = _erfcx_of_positive(xp.abs(x) * math.sqrt(0.5)) * _exp_square(x, -0.5) / 2
+    return xp.where(x < -1, tail, erfc(-x * math.sqrt(0.5)) / 2)
+
+
+def log_ndtr(x: Array) -> Array:
+    scaled = _erfcx_of_positive(xp.abs(x) * math.sqrt(0.5)) / 2
+    near = xp.log1p(-xp.where(x < 0, erfc(x * math.sqrt(0.5)) / 2, scaled * _exp_square(x, -0.5)))
+    return xp.where(x < -1, xp.log(scaled) - x * x / 2, near)
+
+
+def erfinv(x: Array) -> Array:
+    size = xp.abs(x)
+    return xp.copysign(_inverse_of_erf(size, 1 - size), x)
+
+
+def erfcinv(x: Array) -> Array:
+    return xp.copysign(_inverse_of_erf(xp.abs(1 - x), xp.where(x > 1, 2 - x, x)), 1 - x)
+
+
+def _inverse_of_erf(y: Array, rest: Array) -> Array:
+    """The inverse for `y` from 0 to 1, where `rest` is `1 - y` unrounded."""
+    # An approximation of Winitzki, then four steps of Halley's method.
+    log_rest = xp.log(rest)
+    logs = xp.where(y < 0.5, xp.log1p(-y * y), log_rest + xp.log1p(y))
+    half = 2 / (math.pi * 0.147) + logs / 2
+    x = xp.sqrt(-logs / 0.147 / (xp.sqrt(half * half - logs / 0.147) + half))
+    for _ in range(4):
+        beyond = xp.where(
+            y < 0.5, (_erf_near_zero(x) - y) * xp.exp(x * x), xp.exp(x * x + log_rest) - _erfcx_of_positive(x)
+        )
+        step = beyond * (math.sqrt(math.pi) / 2)
+        x = x - step / (1 + x * step)
+    return xp.where(rest > 0, x, xp.where(rest == 0, math.inf, math.nan))
+
+
+def ndtri(x: Array) -> Array:
+    return -math.sqrt(2) * erfcinv(2 * x)
+
+
+# The gamma function and its kin.
+
+_STIRLING: Final = [float(b / (2 * k * (2 * k - 1))) for k, b in enumerate(_BERNOULLI[:10], 1)]
+_OF_DIGAMMA: Final = [float(b / (2 * k)) for k, b in enumerate(_BERNOULLI[:10], 1)]
+_SHIFT: Final = 10
+"""From where on Stirling's series is accurate."""
+
+
+def _stirling(x: Array) -> Array:
+    """What is missing in Stirling's formula for `log(gamma(x))`."""
+    inverse = 1 / xp.maximum(x, xp.full_like(x, _SHIFT))
+    return inverse * _polynomial(_STIRLING, inverse * inverse)
+
+
+def gamma(x: Array) -> Array:
+    size = xp.abs(x)
+    steps = xp.clip(xp.ceil(_SHIFT - size), 0, _SHIFT)
+    y = size + steps
+    lost = size - (y - steps)
+    product = xp.ones_like(x)
+    for k in range(_SHIFT):
+        product = product * xp.where(k < steps, size + k, 1.0)
+    # In two factors, as y**y overflows before the gamma function does.
+    power = xp.pow(y, xp.where(y > 100, (y - 0.5) / 2, y - 0.5))
+    found = power * xp.exp(-y) * xp.where(y > 100, power, 1.0) * (math.sqrt(2 * math.pi) / product)
+    found = found * xp.exp(_stirling(y)) * (1 + lost * (xp.log(y) - 0.5 / y))
+    found = xp.where(size > 172, math.inf, xp.where(_is_whole(x) & (size < 20), xp.round(found), found))
+    reflected = -math.pi / x / (_sin_pi(x) * found)
+    found = xp.where(x < 0, xp.where(_is_whole(x), math.nan, reflected), found)
+    return xp.where(x == 0, xp.copysign(xp.full_like(x, math.inf), x), found)
+
+
+def gammaln(x: Array) -> Array:
+    size = xp.abs(x)
+    steps = xp.where(size < 0.5, -2.0, xp.clip(xp.round(size), 1, 10) - 2)
+    from_two = xp.where(size < 0.5, size, size - 2 - steps)
+    product = xp.ones_like(x)
+    for k in range(1, 9):
+        product = product * xp.where(k <= steps, size - k, 1.0)
+    below = xp.log(size) + xp.where(size < 0.5, xp.log1p(size), 0.0)
+    near = from_two * _chebyshev(_LOG_GAMMA, 2 * xp.clip(from_two, -0.5, 0.5)) + xp.where(
+        size < 1.5, -below, xp.log(product)
+    )
+    far = size * (xp.log(size) - 1) - xp.log(size) / 2 + (math.log(2 * math.pi) / 2 + _stirling(size))
+    found = xp.where(size < _SHIFT, near, far)
+    found = xp.where(x < 0, xp.log(math.pi / xp.abs(x * _sin_pi(x))) - found, found)
+    return xp.where((x <= 0) & _is_whole(x), math.inf, found)
+
+
+def gammasgn(x: Array) -> Array:
+    whole = xp.floor(x)
+    sign = 1 - 2 * xp.abs(whole - 2 * xp.floor(whole / 2))
+    return xp.where(x > 0, 1.0, xp.where(x == 0, xp.copysign(xp.ones_like(x), x), xp.where(x == whole, math.nan, sign)))
+
+
+def digamma(x: Array) -> Array:
+    size = xp.abs(x)
+    steps = xp.clip(xp.floor(size), 1, _SHIFT) - 1
+    base = xp.where(size < 1, size + 1, size - steps)
+    near = (base - _ROOT_OF_DIGAMMA[0] - _ROOT_OF_DIGAMMA[1]) * _chebyshev(_DIGAMMA, 2 * xp.clip(base, 1, 2) - 3)
+    for k in range(1, _SHIFT):
+        near = near + xp.where(k <= steps, 1 / xp.where(k <= steps, size - k, 1.0), 0.0)
+    near = near - xp.where(size < 1, 1 / size, 0.0)
+    inverse = 1 / xp.maximum(size, xp.full_like(x, _SHIFT))
+    far = xp.log(size) - inverse / 2 - inverse * inverse * _polynomial(_OF_DIGAMMA, inverse * inverse)
+    found = xp.where(size < _SHIFT, near, far)
+    reflected = found - 1 / x - math.pi * _sin_pi(x + 0.5) / _sin_pi(x)
+    found = xp.where(x < 0, xp.where(_is_whole(x), math.nan, reflected), found)
+    return xp.where(x == 0, -xp.copysign(xp.full_like(x, math.inf), x), found)
+
+
+_EULER_MACLAURIN: Final = [float(b / math.factorial(2 * k)) for k, b in enumerate(_BERNOULLI, 1)]
+_TERMS: Final = 10
+
+
+def _hurwitz(s: Array, q: Array) -> Array:
+    """The Hurwitz zeta function of positive `q`, by Euler and Maclaurin."""
+    found = xp.zeros_like(s + q)
+    for k in range(_TERMS):
+        found = found + xp.pow(q + k, -s)
+    far = q + _TERMS
+    power = xp.pow(far, -s)
+    found = found + xp.pow(far, 1 - s) / (s - 1) + power / 2
+    factor = s * power / far
+    for k, one in enumerate(_EULER_MACLAURIN):
+        found = found + one * factor
+        factor = factor * ((s + (2 * k + 1)) / far) * ((s + (2 * k + 2)) / far)
+    return xp.where(xp.isinf(s) | xp.isinf(q), xp.pow(q, -s), found)
+
+
+def zeta(s: Array, q: Array) -> Array:
+    whole = xp.floor(q)
+    rest = q - whole
+    is_positive = q > 0
+    # For a negative q the sum over all integers, less those below q: a sum from q on has too many terms.
+    sign = xp.where(xp.abs(s - 2 * xp.floor(s / 2)) == 1, -1.0, 1.0)
+    found = _hurwitz(s, xp.where(is_positive, q, xp.where(rest == 0, 1.0, rest)))
+    beyond = found + sign * _hurwitz(s, 1 - rest) - sign * _hurwitz(s, 1 - xp.where(is_positive, 0.0, q))
+    beyond = xp.where(_is_whole(s), beyond, math.nan)
+    found = xp.where(is_positive, found, xp.where((rest == 0) | xp.isinf(q), math.inf, beyond))
+    found = xp.where(s < 1, math.nan, xp.where(s == 1, math.inf, found))
+    return xp.where(xp.isnan(q), q, found)
+
+
+def riemann(s: Array) -> Array:
+    one = xp.ones_like(s)
+    is_small = s < -0.5
+    positive = xp.where(is_small, 1 - s, s)
+    value = _hurwitz(xp.where(positive == 1, 2.0, positive), one)
+    # The functional equation. Where the gamma function overflows, the product does not yet.
+    sine = _sin_pi(s / 2)
+    scale = xp.where(
+        s < -160, xp.exp(gammaln(positive) + s * math.log(2 * math.pi)), gamma(positive) * (2 * math.pi) ** s
+    )
+    reflected = xp.where(sine == 0, 0.0, scale * sine * value / math.pi)
+    found = xp.where(is_small, reflected, value)
+    return xp.where(s == 1, math.inf, found)
+
+
+def polygamma(n: Array, x: Array) -> Array:
+    is_odd = xp.abs(n - 2 * xp.floor(n / 2)) == 1
+    found = gamma(n + 1) * zeta(n + 1, x)
+    return xp.where(n == 0, digamma(x), xp.where(is_odd, found, -found))
+
+
+def _off_poles(a: Array, b: Array) -> tuple[Array, Array]:
+    """An `a` with the same magnitude of the beta function, and the sign.
+
+    That is another one at a pole where both arguments are integers, and the beta function is finite.
+    """
+    moves = _is_pole(a) & _is_whole(b) & (b > 0) & (a + b <= 0)
+    return xp.where(moves, 1 - a - b, a), xp.where(moves & (xp.abs(b - 2 * xp.floor(b / 2)) == 1), -1.0, 1.0)
+
+
+def betaln(a: Array, b: Array) -> Array:
+    a, b = _off_poles(a, b)[0], _off_poles(b, a)[0]
+    small, large = xp.minimum(a, b), xp.maximum(a, b)
+    both = small + large
+    # Differences of logarithms of the gamma function lose what Stirling's formula keeps.
+    ratio = _stirling(large) - _stirling(both) - (both - 0.5) * xp.log1p(small / large)
+    of_small = gammaln(small) + small - small * xp.log(large)
+    of_large = math.log(2 * math.pi) / 2 - xp.log(small) / 2 + _stirling(small) + small * xp.log(small / large)
+    far = xp.where(small < _SHIFT, of_small, of_large) + ratio
+    near = gammaln(small) + gammaln(large) - gammaln(both)
+    found = xp.where((large < _SHIFT) | (small < 0), near, far)
+    found = xp.where(xp.isinf(large) & (small > 0) & xp.isfinite(small), -math.inf, found)
+    return xp.where(_is_pole(a) | _is_pole(b), math.inf, found)
+
+
+def _is_pole(x: Array) -> Array:
+    return (x <= 0) & _is_whole(x)
+
+
+def beta(a: Array, b: Array) -> Array:
+    (a, first), (b, second) = _off_poles(a, b), _off_poles(b, a)
+    small, large = xp.minimum(a, b), xp.maximum(a, b)
+    both = small + large
+    lost = small - (both - large)
+    near = gamma(small) / gamma(both) * gamma(large) * (1 - lost * digamma(both))
+    is_near = (both < 140) & (xp.abs(large) < 140) & (xp.abs(small) < 140)
+    sign = gammasgn(a) * gammasgn(b) * gammasgn(both)
+    found = first * second * xp.where(is_near, near, sign * xp.exp(betaln(a, b)))
+    is_zero = _is_pole(both) | (xp.isinf(large) & (small > 0) & xp.isfinite(small))
+    return xp.where(_is_pole(a) | _is_pole(b), math.inf, xp.where(is_zero, 0.0, found))
+
+
+def binomial(n: Array, k: Array) -> Array:
+    k = xp.where(_is_whole(n) & (n - k < k) & (n >= 0), n - k, k)
+    product = xp.ones_like(n + k)
+    for j in range(1, 21):
+        product = product * xp.where(j <= k, (n - (k - j)) / j, 1.0)
+    found = xp.where(_is_whole(k) & (k >= 0) & (k <= 20), product, 1 / ((n + 1) * beta(n - k + 1, k + 1)))
+    found = xp.where(_is_whole(n) & _is_whole(k) & (found < 2**52), xp.round(found), found)
+    is_defined = xp.isfinite(n) & xp.isfinite(k) & ~((n < 0) & _is_whole(n))
+    return xp.where(is_defined, found, math.nan)
+
+
+# Incomplete functions.
+
+_TIMES: Final = np.arange(-4.25, 5.0, 0.125)
+_NODES: Final = np.exp(_TIMES - np.exp(-_TIMES))
+_WEIGHTS: Final = 0.125 * _NODES * (1 + np.exp(-_TIMES))
+
+
+def _integral(exponent: Callable[..., Array], scale: Array, *parameters: Array) -> Array:
+    """The integral of `exp(exponent(w, *parameters))` from 0 to infinity.
+
+    The exponent is concave, and falls by 1 at about `scale`.
+    """
+    wide = [xp.expand_dims(one, axis=-1) for one in (scale, *parameters)]
+    nodes, weights = (xp.asarray(one, dtype=scale.dtype) for one in (_NODES, _WEIGHTS))
+    return scale * xp.sum(xp.exp(exponent(wide[0] * nodes, *wide[1:])) * weights, axis=-1)
+
+
+def _far_from(mean: Array, x: Array, more: Array) -> Array:
+    """`r - 1 - log(r)` for `r = x / mean`, where `more` is `x - mean`."""
+    far = more / mean
+    ratio = more / (x + mean)
+    square = ratio * ratio
+    series = _polynomial([1 / (2 * n + 3) for n in range(18)], xp.minimum(square, xp.full_like(x, 0.12)))
+    return xp.where(xp.abs(far) < 0.5, far * ratio - 2 * ratio * square * series, far - xp.log(x / mean))
+
+
+def _gamma_density(a: Array, x: Array, log_gamma: Array) -> Array:
+    """`x**a * exp(-x) / gamma(a)`."""
+    far = xp.sqrt(a / (2 * math.pi)) * xp.exp(-a * _far_from(a, x, x - a) - _stirling(a))
+    near = xp.pow(xp.minimum(x, xp.full_like(x, 1e30)), a) * xp.exp(-x) * xp.exp(-log_gamma)
+    return xp.where(a < _SHIFT, near, far)
+
+
+def _beta_density(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> Array:
+    """`x**a * y**b / beta(a, b)` for `y = 1 - x`."""
+    both = a + b
+    more = (b * x - a * y) / both
+    exponent = a * _far_from(a / both, x, more) + b * _far_from(b / both, y, -more)
+    far = xp.exp(_stirling(both) - _stirling(a) - _stirling(b) - exponent) * xp.sqrt(a * (b / both) / (2 * math.pi))
+    near = xp.pow(x, a) * xp.pow(y, b) * xp.exp(-log_beta)
+    return xp.where((a < _SHIFT) | (b < _SHIFT), near, far)
+
+
+def _exp_rest(x: Array) -> Array:
+    """`exp(-x) - 1 + x`, without cancellation."""
+    low = xp.minimum(x, xp.full_like(x, 0.06))
+    near = low * low * _polynomial([(-1) ** n / math.factorial(n + 2) for n in range(9)], low)
+    return xp.where(x < 0.06, near, xp.expm1(-x) + x)
+
+
+def _log_rest(x: Array) -> Array:
+    """`x - log1p(x)`, without cancellation."""
+    low = xp.clip(x, -0.06, 0.06)
+    near = low * low * _polynomial([(-1) ** n / (n + 2) for n in range(12)], low)
+    return xp.where(xp.abs(x) < 0.06, near, x - xp.log1p(x))
+
+
+def _beta_exponent(w: Array, a: Array, b: Array, x: Array, more: Array) -> Array:
+    """`-a * w - (a + b) * log1p(x * expm1(-w))`."""
+    step = xp.expm1(-w)
+    return (a + b) * _log_rest(x * step) - more * step - a * _exp_rest(w)
+
+
+def _betainc(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> tuple[Array, Array, Array]:
+    """The incomplete beta function, `1 -` it, and its density.
+
+    `a` and `b` are positive, `y` is `1 - x`, and the density is that for `log(x / y)`.
+    """
+    density = _beta_density(a, b, x, y, log_beta)
+    more = b * x - a * y
+    is_lower = more < 0
+    a, b = xp.where(is_lower, a, b), xp.where(is_lower, b, a)
+    x, y = xp.where(is_lower, x, y), xp.where(is_lower, y, x)
+    # Of a + 1, to which a recurrence without cancellation leads: for a small a the integrand falls late.
+    one = a + 1
+    more = b * x - one * y
+    scale = 1 / (xp.abs(more) + xp.sqrt((one + b) * x * y) + 0.01 * one)
+    usual = x * _integral(_beta_exponent, scale, one, b, x, more)
+    # For a small b that integrand falls late and steeply; so does this one, but at an end of a finite range.
+    length = -xp.where(y < 0.5, xp.log(y), xp.log1p(-x))
+    after, before, length = (xp.expand_dims(length, axis=-1) * xp.asarray(one, dtype=x.dtype) for one in _FINITE)
+    wide = [xp.expand_dims(one, axis=-1) for one in (a, b, x)]
+    integrand = xp.exp(wide[1] * after + wide[0] * xp.log(-xp.expm1(-before) / wide[2])) * length
+    found = density / a * (1 + (a + b) * xp.where(x > 0.5, xp.sum(integrand, axis=-1), usual))
+    return xp.where(is_lower, found, 1 - found), xp.where(is_lower, 1 - found, found), density
+
+
+_STEPS: Final = math.pi * np.sinh(np.arange(-3.2, 3.25, 0.04))
+_FINITE: Final = (
+    1 / (1 + np.exp(-_STEPS)),
+    1 / (1 + np.exp(_STEPS)),
+    0.04 * np.hypot(_STEPS, math.pi) / ((1 + np.exp(_STEPS)) * (1 + np.exp(-_STEPS))),
+)
+"""The nodes of the rule for a finite range, from either end, and their weights, in units of its length."""
+
+
+def _gammainc(a: Array, x: Array, log_gamma: Array) -> tuple[Array, Array, Array]:
+    """Both incomplete gamma functions of positive numbers, and the density.
+
+    That is the density for `log(x)`.
+    """
+    density = _gamma_density(a, x, log_gamma)
+    is_lower = x < a
+    curvature = xp.sqrt(xp.maximum(a - 1, xp.zeros_like(a)))
+    below = density * _integral(
+        lambda w, a, x: (x - a) * w - x * _exp_rest(w), 1 / (xp.abs(a - x) + xp.sqrt(x) + 0.01 * a), a, x
+    )
+    scale = x / (xp.abs(x - a) + 1 + curvature)
+    above = density / x * _integral(lambda w, a, x: (a - 1 - x) * (w / x) - (a - 1) * _log_rest(w / x), scale, a, x)
+    found = xp.where(is_lower, below, above)
+    # For small a and x the integrand has two scales; there is a series of few terms.
+    term, series = xp.ones_like(x), xp.zeros_like(x)
+    for n in range(1, 20):
+        term = -term * xp.minimum(x, xp.ones_like(x)) / n
+        series = series + term / (a + n)
+    log_power = a * xp.log(x) - xp.where(a < 0.5, a * _log_gamma_one(a), log_gamma + xp.log(a))
+    upper = -xp.expm1(log_power) - xp.exp(log_power) * a * series
+    is_small = (a < 1) & (x < 1)
+    lower = xp.where(is_small, xp.exp(log_power) * (1 + a * series), xp.where(is_lower, found, 1 - found))
+    upper = xp.where(is_small, upper, xp.where(is_lower, 1 - found, found))
+    return lower, upper, density
+
+
+def _log_gamma_one(x: Array) -> Array:
+    """`log(gamma(1 + x)) / x` for `x` from 0 to 0.5."""
+    near = _chebyshev(_LOG_GAMMA, 2 * xp.clip(x, 0, 0.5))
+    return near - xp.where(x == 0, 1.0, xp.log1p(x) / xp.where(x == 0, 1.0, x))
+
+
+def gammainc(a: Array, x: Array) -> Array:
+    return _of_gamma(0, a, x)
+
+
+def gammaincc(a: Array, x: Array) -> Array:
+    return _of_gamma(1, a, x)
+
+
+def _of_gamma(which: int, a: Array, x: Array) -> Array:
+    is_inside = (a > 0) & (x > 0) & xp.isfinite(a) & xp.isfinite(x)
+    a1, x1 = xp.where(is_inside, a, 1.0), xp.where(is_inside, x, 1.0)
+    found = _gammainc(a1, x1, gammaln(a1))[which]
+    # At the ends all of the distribution lies on one side: of 0 for a = 0, of infinity for an infinite a.
+    is_defined = (a >= 0) & (x >= 0) & ~((a == 0) & (x == 0)) & ~(xp.isinf(a) & xp.isinf(x))
+    lower = xp.where(is_defined, xp.where((x == 0) | xp.isinf(a), 0.0, 1.0), math.nan)
+    lower = xp.where((a == 0) & (x > 0), 1.0, lower)
+    return xp.where(is_inside, found, 1 - lower if which else lower)
+
+
+def betainc(a: Array, b: Array, x: Array) -> Array:
+    is_inside = (a > 0) & (b > 0) & (x > 0) & (x < 1) & xp.isfinite(a) & xp.isfinite(b)
+    a1, b1, x1 = (xp.where(is_inside, one, 0.5) for one in (a, b, x))
+    found = _betainc(a1, b1, x1, 1 - x1, betaln(a1, b1))[0]
+    is_low, is_high = (a == 0) | xp.isinf(b), (b == 0) | xp.isinf(a)
+    is_defined = (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1) & ~((a == 0) & (b == 0)) & ~(xp.isinf(a) & xp.isinf(b))
+    # At the ends all of the distribution lies on one side, at 0 or at 1.
+    end = xp.where(is_low & (x > 0), 1.0, xp.where(is_high & (x < 1), 0.0, x))
+    return xp.where(is_inside, found, xp.where(is_defined, end, math.nan))
+
+
+def gammaincinv(a: Array, p: Array) -> Array:
+    rest = 1 - p
+    z = ndtri(p)
+    third = 1 / (9 * a)
+    normal = a * xp.pow(xp.maximum(1 - third + z * xp.sqrt(third), xp.full_like(z, 1e-3)), 3)
+    log_gamma = gammaln(a)
+    start = xp.exp((xp.log(p) + log_gamma + xp.log(a)) / a)
+    tail = xp.maximum(-xp.log(rest) - log_gamma, xp.ones_like(a))
+    start = xp.where((a <= 1) & (tail > 1), xp.maximum(start, tail + (a - 1) * xp.log(tail)), start)
+    logs = xp.log(xp.where((a > 1) & (normal > start), normal, start))
+    for _ in range(6):  # of Newton's method for logarithms, as those of such distributions are concave
+        x = xp.exp(logs)
+        lower, upper, density = _gammainc(a, x, log_gamma)
+        step = xp.where(p < 0.5, lower * xp.log(p / lower), upper * xp.log(upper / rest)) / density
+        logs = logs + xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
+    is_end = ((p == 0) | (p == 1)) & (a >= 0)
+    return xp.where(
+        is_end, xp.where(p == 0, 0.0, math.inf), xp.where((a > 0) & (p > 0) & (p < 1), xp.exp(logs), math.nan)
+    )
+
+
+def betaincinv(a: Array, b: Array, p: Array) -> Array:
+    rest = 1 - p
+    log_beta = betaln(a, b)
+    low = (xp.log(p) + xp.log(a) + log_beta) / a
+    high = -(xp.log(rest) + xp.log(b) + log_beta) / b
+    z = ndtri(p)
+    normal = xp.log(a / b) + z * xp.sqrt(1 / a + 1 / b)
+    low, high = xp.where(a > 1, xp.maximum(low, normal), low), xp.where(b > 1, xp.minimum(high, normal), high)
+    logit = xp.where(p < 0.5, low, high)
+    for _ in range(7):
+        x, y = 1 / (1 + xp.exp(-logit)), 1 / (1 + xp.exp(logit))
+        lower, upper, density = _betainc(a, b, x, y, log_beta)
+        step = xp.where(p < 0.5, lower * xp.log(p / lower), upper * xp.log(upper / rest)) / density
+        logit = logit + xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
+    is_end = (p == 0) | (p == 1)
+    return xp.where((a > 0) & (b > 0) & (p >= 0) & (p <= 1), xp.where(is_end, p, 1 / (1 + xp.exp(-logit))), math.nan)
+
+
+# Bessel functions and integrals.
+
+_HALF_TURN: Final = (np.arange(64) + 0.5) * (math.pi / 128)
+"""Angles from 0 to a quarter turn: of a periodic function the trapezoidal rule converges exponentially."""
+
+
+def _mean_over_a_turn(function: Callable[..., Array], x: Array, weights: Any) -> Array:
+    """The mean of an even function of the sine of an angle."""
+    sines, weights = (xp.asarray(one, dtype=x.dtype) for one in (np.sin(_HALF_TURN), weights))
+    return xp.sum(function(xp.expand_dims(x, axis=-1) * sines) * (weights / len(_HALF_TURN)), axis=-1)
+
+
+def _hankel_terms(order: int) -> list[float]:
+    terms = [1.0]
+    for k in range(1, 17):
+        terms.append(terms[-1] * (4 * order**2 - (2 * k - 1) ** 2) / (8 * k))
+    return terms
+
+
+def _hankel(order: int, x: Array) -> Array:
+    """A Bessel function of the first kind, by Hankel's expansion."""
+    terms = _hankel_terms(order)
+    signs = (1, -1) * 8
+    inverse = 1 / x
+    square = inverse * inverse
+    even = _polynomial([s * one for s, one in zip(signs, terms[::2], strict=False)], square)
+    odd = inverse * _polynomial([s * one for s, one in zip(signs, terms[1::2], strict=False)], square)
+    sine, cosine = xp.sin(x), xp.cos(x)
+    near, far = (cosine + sine, sine - cosine) if order == 0 else (sine - cosine, -cosine - sine)
+    return (even * near - odd * far) / xp.sqrt(math.pi * x)
+
+
+def j0(x: Array) -> Array:
+    size = xp.abs(x)
+    near = _mean_over_a_turn(xp.cos, xp.minimum(size, xp.full_like(x, 26)), np.ones(64))
+    return xp.where(size < 26, near, _hankel(0, xp.maximum(size, xp.full_like(x, 26))))
+
+
+def j1(x: Array) -> Array:
+    size = xp.abs(x)
+    near = _mean_over_a_turn(xp.sin, xp.minimum(size, xp.full_like(x, 26)), np.sin(_HALF_TURN))
+    far = _hankel(1, xp.maximum(size, xp.full_like(x, 26)))
+    return xp.where(size < 26, near, far) * xp.sign(x)
+
+
+def _powers(order: int) -> list[float]:
+    """Coefficients of `i0(x)` or `i1(x) * 2 / x`, by powers of `x**2 / 4`."""
+    return [1 / (math.factorial(k) * math.factorial(k + order)) for k in range(14)]
+
+
+def _harmonic(k: int) -> float:
+    return float(sum((Fraction(1, j) for j in range(1, k + 1)), Fraction(0))) - _EULER
+
+
+_K0: Final = [one * _harmonic(k) for k, one in enumerate(_powers(0))]
+_K1: Final = [one * (_harmonic(k) + _harmonic(k + 1)) / 2 for k, one in enumerate(_powers(1))]
+
+
+def k0e(x: Array) -> Array:
+    low = xp.minimum(x, xp.ones_like(x))
+    square = low * low / 4
+    near = _polynomial(_K0, square) - xp.log(low / 2) * _polynomial(_powers(0), square)
+    return xp.where(x < 1, near * xp.exp(x), _bessel_of_large(0, x))
+
+
+def k1e(x: Array) -> Array:
+    low = xp.minimum(x, xp.ones_like(x))
+    square, log = low * low / 4, xp.log(low / 2)
+    near = 1 / low + (log * _polynomial(_powers(1), square) - _polynomial(_K1, square)) * low / 2
+    return xp.where(x < 1, near * xp.exp(x), _bessel_of_large(1, x))
+
+
+def _bessel_of_large(order: int, x: Array) -> Array:
+    """The scaled modified Bessel function K of an `x` from 1 on."""
+    # The integral of exp(-x * cosh(t)) * cosh(order * t), where w**2 is x * (cosh(t) - 1).
+    large = xp.expand_dims(xp.maximum(x, xp.ones_like(x)), axis=-1)
+    squares, weights = (xp.asarray(one, dtype=x.dtype) for one in (_GAUSS**2, 0.2 * np.exp(-(_GAUSS**2))))
+    found = weights * (1 + order * squares / large) / xp.sqrt(0.5 + squares / (4 * large))
+    return xp.sum(found, axis=-1) / xp.sqrt(x)
+
+
+_GAUSS: Final = np.arange(0.1, 6.4, 0.2)
+
+
+def k0(x: Array) -> Array:
+    return k0e(x) * xp.exp(-x)
+
+
+def k1(x: Array) -> Array:
+    return k1e(x) * xp.exp(-x)
+
+
+_DEBYE: Final = [float(b / math.factorial(2 * k + 1)) for k, b in enumerate(_BERNOULLI, 1)]
+
+
+def spence(x: Array) -> Array:
+    is_large = x > 2
+    turned = xp.where(is_large, 1 / xp.where(is_large, x, 1.0), x)
+    is_far = turned < 0.5
+    logs = -xp.log1p(xp.where(is_far, -turned, turned - 1))
+    square = logs * logs
+    found = logs - square / 4 + logs * square * _polynomial(_DEBYE, square)
+    # In powers of -log(x), for x near 1; others by the reflection and the inversion of the dilogarithm.
+    product = xp.where(turned == 0, 0.0, xp.log(xp.where(turned == 0, 1.0, turned)) * -logs)
+    found = xp.where(is_far, math.pi**2 / 6 - product - found, found)
+    log = xp.log(xp.where(is_large, x, 1.0))
+    return xp.where(x < 0, math.nan, xp.where(is_large, -log * log / 2 - found, found))
+
+
+def exprel(x: Array) -> Array:
+    is_plain = (x != 0) & (x < math.inf)
+    return xp.where(x == 0, 1.0, xp.where(is_plain, xp.expm1(x) / xp.where(is_plain, x, 1.0), x))
+
+
+_EIN: Final = [(-1) ** n / (math.factorial(n + 1) * (n + 1)) for n in range(20)]
+
+
+def exp1(x: Array) -> Array:
+    low = xp.clip(x, 0, 1)
+    near = low * _polynomial(_EIN, low) - _EULER - xp.log(low)
+    large = xp.maximum(x, xp.ones_like(x))
+    far = xp.exp(-large) / large * _integral(lambda w, x: -w - xp.log1p(w / x), large / (large + 1), large)
+    return xp.where(x < 0, math.nan, xp.where(x < 1, near, xp.where(x == math.inf, 0.0, far)))
+
+
+_LEGENDRE: Final = np.polynomial.legendre.leggauss(56)
+
+
+def expi(x: Array) -> Array:
+    middle = xp.clip(x, 0, 40)
+    nodes, weights = (xp.asarray(one, dtype=x.dtype) for one in ((_LEGENDRE[0] + 1) / 2, _LEGENDRE[1] / 2))
+    wide = xp.expand_dims(middle, axis=-1) * nodes
+    near = _EULER + xp.log(middle) + xp.sum(xp.expm1(wide) / nodes * weights, axis=-1)
+    large = xp.maximum(x, xp.full_like(x, 40))
+    far = xp.exp(large) / large * _polynomial([float(math.factorial(n)) for n in range(40)], 1 / large)
+    return xp.where(x < 0, -exp1(-x), xp.where(x < 40, near, xp.where(x == math.inf, x, far)))
+
+
+def _mean_of_exponentials(order: int, x: Array) -> Array:
+    """The scaled modified Bessel function I of positive `x`."""
+    low = xp.minimum(x, xp.full_like(x, 40))
+    wide = xp.expand_dims(low, axis=-1)
+    if order == 0:
+        near = _mean_over_a_turn(lambda y: xp.exp(y - wide) / 2 + xp.exp(-y - wide) / 2, low, np.ones(64))
+    else:
+        near = _mean_over_a_turn(lambda y: xp.exp(y - wide) * xp.expm1(-2 * y) / -2, low, np.sin(_HALF_TURN))
+    inverse = 1 / xp.maximum(x, xp.full_like(x, 40))
+    terms = [(-1) ** k * one for k, one in enumerate(_hankel_terms(order))]
+    return xp.where(x < 40, near, _polynomial(terms, inverse) * xp.sqrt(inverse / (2 * math.pi)))
+
+
+def i0e(x: Array) -> Array:
+    return _mean_of_exponentials(0, xp.abs(x))
+
+
+def i1e(x: Array) -> Array:
+    return xp.copysign(_mean_of_exponentials(1, xp.abs(x)), x)
+
+
+def i1(x: Array) -> Array:
+    return i1e(x) * xp.exp(xp.abs(x))
+
+
+# Logistic functions, entropies and losses.
+
+
+def expit(x: Array) -> Array:
+    return xp.exp(xp.minimum(x, xp.zeros_like(x))) / (1 + xp.exp(-xp.abs(x)))
+
+
+def logit(x: Array) -> Array:
+    is_middle = xp.abs(x - 0.5) < 0.25
+    middle = 2 * xp.atanh(xp.where(is_middle, 2 * x - 1, 0.0))
+    return xp.where(is_middle, middle, xp.log(xp.where(is_middle, 0.5, x)) - xp.log1p(xp.where(is_middle, -0.5, -x)))
+
+
+def softplus(x: Array) -> Array:
+    return xp.maximum(x, xp.zeros_like(x)) + xp.log1p(xp.exp(-xp.abs(x)))
+
+
+def log_expit(x: Array) -> Array:
+    return -softplus(-x)
+
+
+def xlogy(x: Array, y: Array) -> Array:
+    is_zero = (x == 0) & ~xp.isnan(y)
+    return xp.where(is_zero, 0.0, x * xp.log(xp.where(is_zero, 1.0, y)))
+
+
+def xlog1py(x: Array, y: Array) -> Array:
+    is_zero = (x == 0) & ~xp.isnan(y)
+    return xp.where(is_zero, 0.0, x * xp.log1p(xp.where(is_zero, 0.0, y)))
+
+
+def entr(x: Array) -> Array:
+    is_positive = x > 0
+    found = -x * xp.log(xp.where(is_positive, x, 1.0))
+    return xp.where(is_positive | xp.isnan(x), found, xp.where(x == 0, 0.0, -math.inf))
+
+
+def _log_ratio(x: Array, y: Array) -> Array:
+    """`log(x / y)`, accurate where the ratio is near 1."""
+    ratio = x / y
+    near = xp.log1p((x - y) / y)
+    return xp.where(
+        (ratio > 0.5) & (ratio < 2),
+        near,
+        xp.where((ratio > 0) & xp.isfinite(ratio), xp.log(ratio), xp.log(x) - xp.log(y)),
+    )
+
+
+def rel_entr(x: Array, y: Array) -> Array:
+    is_inside = (x > 0) & (y > 0)
+    found = x * _log_ratio(xp.where(is_inside, x, 1.0), xp.where(is_inside, y, 1.0))
+    outside = xp.where((x == 0) & (y >= 0), 0.0, math.inf)
+    return xp.where(xp.isnan(x) | xp.isnan(y), math.nan, xp.where(is_inside, found, outside))
+
+
+def kl_div(x: Array, y: Array) -> Array:
+    outside = xp.where((x == 0) & (y >= 0), y, math.inf)
+    return xp.where(xp.isnan(x) | xp.isnan(y), math.nan, xp.where((x > 0) & (y > 0), rel_entr(x, y) - x + y, outside))
+
+
+def huber(delta: Array, r: Array) -> Array:
+    size = xp.abs(r)
+    found = xp.where(size <= delta, r * r / 2, delta * (size - delta / 2))
+    return xp.where(delta < 0, math.inf, found)
+
+
+def pseudo_huber(delta: Array, r: Array) -> Array:
+    is_zero = (delta == 0) | (r == 0)
+    ratio = r / xp.where(is_zero, 1.0, delta)
+    found = xp.where(is_zero, 0.0, r * (r / (1 + xp.hypot(xp.ones_like(ratio), ratio))))
+    return xp.where(delta < 0, math.inf, found)

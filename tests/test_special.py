@@ -1,0 +1,336 @@
+"""Special functions: SciPy's edges, mpmath's values, and derivatives."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+from typing import Any, Final
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.special
+
+import anyarray as xp
+from anyarray import errors
+from anyarray import special as sc
+from benchmarks import special as accuracy
+
+pytestmark = [
+    pytest.mark.few_backends,
+    pytest.mark.filterwarnings("ignore::RuntimeWarning"),  # NumPy's and SciPy's, of NaN and infinities
+]
+
+NAN, INF = math.nan, math.inf
+LINE: Final = [NAN, INF, -INF, 0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 3, -3, 10, -10, 1e-300, -1e-300, 0.25, 1.5, -1.5]
+LINE += [100, -100, 1e-10, 1e5, -1e5, 700, -700]
+PLANE: Final = [NAN, INF, 0.0, 1, -1, 2, 0.5, 3, -2.5, 10, 1e-10, 100]
+PARAMETERS: Final = [0.0, 1, 2, 0.5, -2.5, 10, 100]
+ARGUMENTS: Final = {
+    **{name: [PLANE, PLANE] for name in "beta betaln gammainc gammaincc huber kl_div rel_entr xlog1py xlogy".split()},
+    "polygamma": [[0.0, 1, 2, 3, 5], [x for x in LINE if x != -INF]],
+    "zeta": [[NAN, 0.0, 1, -1, 2, 0.5, 3, -2.5, 10, 100], PLANE[1:]],
+    "betainc": [PLANE, PLANE, PLANE],
+    "betaincinv": [PARAMETERS, PARAMETERS, PARAMETERS],
+    "gammaincinv": [PARAMETERS, PARAMETERS],
+    "binom": [PARAMETERS, PARAMETERS],
+    "gammaln": [[x for x in LINE if x != -INF]],  # which C's lgamma takes for a pole
+    "pseudo_huber": [PARAMETERS, PARAMETERS],
+    "spence": [[x for x in LINE if x != INF]],  # SciPy gives NaN for infinity
+}
+"""Arguments of a function, by default those of a line; without some that SciPy gives NaN for, or wrong values."""
+ON_A_LINE: Final = (
+    "digamma entr erf erfc erfcinv erfcx erfinv exp1 expi expit exprel gamma gammasgn i0e i1 i1e j0 j1 k0 k0e k1 k1e "
+    "log_expit log_ndtr logit ndtr ndtri softplus"
+)
+ELEMENTWISE: Final = sorted([*ON_A_LINE.split(), *ARGUMENTS])
+
+
+def on_grid(*axes: list[float]) -> list[np.ndarray]:
+    return [np.asarray(one) for one in np.meshgrid(*axes, indexing="ij")]
+
+
+def called(name: str, *xs: Any) -> np.ndarray:
+    return np.asarray(getattr(sc, name)(*[xp.asarray(x) for x in xs]))
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("function", ELEMENTWISE)
+def test_scipy_decides_at_the_edges(function: str, backend: xp.Backend) -> None:
+    xs = on_grid(*ARGUMENTS.get(function, [LINE]))
+    found, wanted = called(function, *xs), getattr(scipy.special, function)(*xs)
+    if function in ("beta", "betaln"):  # of two poles, and of infinity with a negative number, SciPy gives -infinity
+        found = np.where((wanted == -INF) | (np.isinf(xs[0]) | np.isinf(xs[1])) & (np.minimum(*xs) < 0), wanted, found)
+    # Subnormal numbers are flushed to zero by XLA.
+    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-307, equal_nan=True)
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_zeta_function_is_that_of_riemann_without_q() -> None:
+    x = np.asarray([NAN, 0.0, 1, 2, 0.5, 1.5, 3, 100, -0.25, -1, -2, -2.5, -10, -100.5, -700])
+    np.testing.assert_allclose(np.asarray(sc.zeta(xp.asarray(x))), scipy.special.zeta(x), rtol=1e-12, atol=1e-300)
+
+
+WORST: Final = {
+    "expi": 100,
+    "betainc": 2000,
+    "gammainc": 200,
+    "gammaincc": 300,
+    "gammaincinv": 200,
+    "betaincinv": 400,
+    "beta": 500,
+    "betaln": 50,
+    "i1": 30,
+    "sinc": 50,
+}
+"""The most units in the last place of functions for which it is more than ten; see the table in docs/special.md."""
+SCIPYS: Final = {
+    "beta": 3e3,
+    "betaln": 1e10,
+    "erfc": 400,
+    "erfcx": 300,
+    "gammaincc": 500,
+    "gammaln": 1e9,
+    "digamma": 100,
+    "gammainc": 500,
+    "j0": 50,
+    "j1": 80,
+    "log_ndtr": 200,
+    "ndtr": 2000,
+    "betaincinv": 1000,
+    "spence": 20,
+    "expi": 20,
+    "pseudo_huber": 20,
+}
+"""The same for SciPy's own."""
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("dtype", accuracy.DTYPES)
+@pytest.mark.parametrize("function", accuracy.CASES)
+def test_values_are_those_of_mpmath(function: str, dtype: str, backend: xp.Backend) -> None:
+    xs = accuracy.arguments(function, dtype, 30, seed=1)
+    found = called(function, *xs)
+    assert found.dtype == dtype
+    worst = max(WORST.get(function, 10), SCIPYS.get(function, 0) if backend.library == "numpy" else 0)
+    far = accuracy.errors(function, xs, found, accuracy.references(function, xs))
+    assert np.nanmax(far) <= worst
+
+
+INNER: Final = {
+    "beta": (2.5, 0.75),
+    "betainc": (2.5, 0.75, 0.4),
+    "betaincinv": (2.5, 0.75, 0.4),
+    "betaln": (2.5, 0.75),
+    "comb": (9.5, 3.0),
+    "gammainc": (2.5, 1.75),
+    "gammaincc": (2.5, 1.75),
+    "gammaincinv": (2.5, 0.4),
+    "huber": (1.0, 2.5),
+    "kl_div": (0.5, 0.75),
+    "polygamma": (2.0, 1.75),
+    "pseudo_huber": (1.5, 2.5),
+    "rel_entr": (0.5, 0.75),
+    "xlog1py": (0.5, 0.75),
+    "xlogy": (0.5, 0.75),
+    "zeta": (2.5, 1.75),
+}
+"""A point at which derivatives are taken, by default 0.75."""
+REFUSED: Final = {
+    "betainc": (0, 1),
+    "betaincinv": (0, 1),
+    "gammainc": (0,),
+    "gammaincc": (0,),
+    "gammaincinv": (0,),
+    "polygamma": (0,),
+    "zeta": (0,),
+}
+"""The arguments by which a function has no derivative."""
+SMOOTH: Final = sorted({*accuracy.CASES} - {"gammasgn"})
+
+
+def by_mpmath(name: str, point: tuple[float, ...], which: int, order: int) -> float:
+    with mpmath.mp.workdps(40):
+        at = [mpmath.mpf(x) for x in point]
+        function = accuracy.CASES[name].reference
+        slope = mpmath.diff(
+            lambda x: function(*at[:which], x, *at[which + 1 :]), at[which], order, h=mpmath.mpf(10) ** -9
+        )
+        return float(slope)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("function", SMOOTH)
+@pytest.mark.usefixtures("differentiating")
+def test_derivatives_are_those_of_mpmath(function: str) -> None:
+    point = INNER.get(function, (0.75,))
+    for which in range(len(point)):
+        if which in REFUSED.get(function, ()):
+            continue
+
+        def of_one(x: xp.Array, which: int = which) -> xp.Array:
+            others = [xp.asarray([one, one]) for one in point]
+            return xp.sum(getattr(sc, function)(*others[:which], x, *others[which + 1 :]))
+
+        slope = xp.grad(of_one)
+        x = xp.asarray([point[which]] * 2)
+        assert float(slope(x)[0]) == pytest.approx(by_mpmath(function, point, which, 1), rel=1e-9)
+        if function in REFUSED:
+            continue  # the second derivative of an inverse takes long to compile
+        second = xp.grad(lambda x, slope=slope: xp.sum(slope(x)))(x)
+        assert float(second[0]) == pytest.approx(by_mpmath(function, point, which, 2), rel=1e-7, abs=1e-12)
+
+
+@pytest.mark.parametrize("function", REFUSED)
+@pytest.mark.usefixtures("differentiating")
+def test_a_derivative_that_nobody_has_is_refused(function: str) -> None:
+    point = [xp.asarray([one]) for one in INNER[function]]
+    with pytest.raises(errors.UnsupportedError, match="has no derivative by its first argument"):
+        xp.grad(lambda a: xp.sum(getattr(sc, function)(a, *point[1:])))(point[0])
+    xp.grad(lambda a: xp.sum(getattr(sc, function)(xp.stop_gradient(a), *point[1:]) * a))(point[0])
+
+
+@pytest.mark.parametrize(
+    ("function", "at", "wanted"),
+    [
+        ("entr", 0.0, INF),
+        ("j1", 0.0, 0.5),
+        ("i1", 0.0, 0.5),
+        ("exprel", 0.0, 0.5),
+        ("spence", 1.0, -1.0),
+        ("gammasgn", 2.5, 0.0),
+        ("erfcx", -0.5, -3.0807397),
+        ("erfinv", 0.0, math.sqrt(math.pi) / 2),
+        ("erfc", 20.0, -2.161e-174),
+        ("softplus", -50.0, math.exp(-50)),
+        ("log_ndtr", -30.0, 30.0332595),
+        ("huber", 0.0, 0.0),
+        ("gammaln", 1e10, math.log(1e10)),
+    ],
+)
+@pytest.mark.usefixtures("differentiating")
+def test_derivatives_at_special_points(function: str, at: float, wanted: float) -> None:
+    called_with = getattr(sc, function)
+    slope = xp.grad(lambda x: xp.sum(called_with(1.0, x) if function == "huber" else called_with(x)))(xp.asarray([at]))
+    assert float(slope[0]) == pytest.approx(wanted, rel=1e-4)
+
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("function", SMOOTH)
+@pytest.mark.usefixtures("differentiating")
+def test_jit_and_vmap_give_the_same(function: str) -> None:
+    point = [xp.asarray([[one], [0.9 * one]]) for one in INNER.get(function, (0.75,))]
+    called_with = getattr(sc, function)
+    wanted = np.asarray(called_with(*point))
+    np.testing.assert_allclose(np.asarray(xp.jit(called_with)(*point)), wanted, rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(xp.vmap(called_with)(*point)), wanted, rtol=1e-13)
+    if function not in REFUSED:
+        slope = xp.grad(lambda *xs: xp.sum(called_with(*xs)))
+        np.testing.assert_allclose(np.asarray(xp.vmap(slope)(*point)), np.asarray(slope(*point)), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("given", "wanted"),
+    [("int8", "float64"), ("uint64", "float64"), ("bool", "float64"), ("float16", "float16"), ("float32", "float32")],
+)
+def test_integers_become_float64_and_floats_keep_their_dtype(given: str, wanted: str, backend: xp.Backend) -> None:
+    if given == "float16" and not backend.has_dtype("float16"):
+        pytest.skip("no float16")
+    x = xp.asarray([1, 0], dtype=given)
+    for name in ("erf", "erfcx", "gamma", "i0e"):
+        found = getattr(sc, name)(x)
+        assert found.dtype == wanted
+        exact = getattr(scipy.special, name)([1.0, 0.0]).astype(wanted)
+        np.testing.assert_allclose(np.asarray(found), exact, rtol=1e-3 if wanted == "float16" else 1e-6)
+    assert sc.xlogy(x, xp.asarray([2.0], dtype="float32")).dtype == xp.result_type(x, xp.float32)
+    assert sc.xlogy(xp.asarray([2.0], dtype="float32"), 2).dtype == xp.float32
+
+
+@pytest.mark.usefixtures("backend")
+def test_arguments_broadcast_and_may_be_scalars() -> None:
+    a, x = xp.asarray([[0.5], [2.0]]), xp.asarray([0.25, 1.0, 3.0])
+    wanted = scipy.special.gammainc([[0.5], [2.0]], [0.25, 1.0, 3.0])
+    np.testing.assert_allclose(np.asarray(sc.gammainc(a, x)), wanted, rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(sc.gammainc(2.0, x)), wanted[1], rtol=1e-13)
+    np.testing.assert_allclose(
+        np.asarray(sc.betainc(2, a, 0.5)), scipy.special.betainc(2, [[0.5], [2.0]], 0.5), rtol=1e-13
+    )
+    assert sc.gamma(xp.zeros((0, 3))).shape == (0, 3)
+    assert sc.gamma(xp.asarray(4.0)).shape == ()
+
+
+def test_complex_numbers_are_refused(backend: xp.Backend) -> None:
+    with pytest.raises(TypeError):
+        sc.erf(xp.asarray([1j]))
+
+
+X: Final = np.asarray([[1.0, -2.0, 3.0], [1000.0, 1000.0, -INF]])
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1)])
+@pytest.mark.usefixtures("backend")
+def test_sums_of_exponentials_are_scipys(axis: Any) -> None:
+    x = xp.asarray(X)
+    for name in ("softmax", "log_softmax", "logsumexp"):
+        wanted = getattr(scipy.special, name)(X, axis=axis)
+        np.testing.assert_allclose(np.asarray(getattr(sc, name)(x, axis=axis)), wanted, rtol=1e-13, atol=1e-300)
+    b = np.asarray([[1.0, -2.0, 0.0], [1.0, -0.5, 3.0]])
+    found = sc.logsumexp(x, axis, xp.asarray(b), True, True)
+    for one, wanted in zip(found, scipy.special.logsumexp(X, axis, b, True, True), strict=True):
+        np.testing.assert_allclose(np.asarray(one), wanted, rtol=1e-12)
+    assert np.asarray(sc.logsumexp(xp.asarray([0.0, -50.0]))) == pytest.approx(math.exp(-50), rel=1e-12)
+    for one in ([INF, 1.0], [-INF, -INF], [NAN, 1.0]):
+        np.testing.assert_equal(np.asarray(sc.logsumexp(xp.asarray(one))), scipy.special.logsumexp(one))
+
+
+@pytest.mark.usefixtures("differentiating")
+def test_the_gradient_of_logsumexp_is_softmax() -> None:
+    x = xp.asarray([1.0, -2.0, 3.0])
+    found = np.asarray(xp.grad(lambda x: sc.logsumexp(x))(x))
+    np.testing.assert_allclose(found, scipy.special.softmax([1.0, -2.0, 3.0]), rtol=1e-14)
+    np.testing.assert_allclose(np.asarray(xp.grad(lambda x: sc.log_softmax(x)[0])(x)), [1, 0, 0] - found, rtol=1e-13)
+
+
+@pytest.mark.usefixtures("backend")
+def test_factorials_and_combinations_are_scipys() -> None:
+    n = np.asarray([-2, -1, 0, 1, 5, 20, 170, 171])
+    np.testing.assert_allclose(np.asarray(sc.factorial(xp.asarray(n))), scipy.special.factorial(n), rtol=1e-13)
+    of, k = on_grid([0.0, 1, 5, 10.5, 60, -2], [0.0, 1, 3, 7, -1])
+    for repetition in (False, True):
+        if repetition:
+            of, k = np.abs(of), np.abs(k)
+        wanted = scipy.special.comb(of, k, repetition=repetition)
+        np.testing.assert_allclose(
+            np.asarray(sc.comb(xp.asarray(of), xp.asarray(k), repetition=repetition)), wanted, rtol=1e-12
+        )
+    with pytest.raises(
+        errors.ArgumentValueError, match="factorial: exact must be False, as integers of any size are no"
+    ):
+        sc.factorial(5, exact=True)
+
+
+@pytest.mark.parametrize("function", ["erf", "gammaln", "betainc", "xlogy"])
+def test_scipy_computes_our_arrays_on_their_backend(function: str, framework: str) -> None:
+    point = [xp.asarray([one, one], device=framework) for one in INNER.get(function, (0.75,))]
+    found = getattr(scipy.special, function)(*point)
+    assert isinstance(found, xp.Array)
+    assert found.device == xp.device(framework)
+    np.testing.assert_allclose(np.asarray(found), called(function, *map(np.asarray, point)), rtol=1e-12)
+
+
+def test_without_scipy_an_error_names_the_extra() -> None:
+    program = (
+        "import sys; sys.modules['scipy'] = None\n"
+        "import anyarray as xp\nfrom anyarray import special as sc\n"
+        "print(sc.softmax(xp.asarray([1.0, 1.0])).tolist())\n"
+        "try: sc.erf(xp.asarray([1.0]))\nexcept xp.BackendNotInstalledError as error: print(error)"
+    )
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+    assert found.splitlines() == [
+        "[0.5, 0.5]",
+        (
+            "anyarray.special: on numpy the functions are SciPy's, and scipy is not installed. "
+            "Run: pip install anyarray[special]"
+        ),
+    ]
