@@ -227,7 +227,7 @@ REFUSED: Final[dict[str, tuple[Callable[[xp.Array], Any], type[Exception], str]]
         lambda x: xp.scan(lambda c, v: (c[0] + v, None), [x], x),
         TypeError,
         (
-            "scan: <lambda> must return the structure of init, with the Arrays init[0], "
+            "scan: <lambda> must return the structure of init, the Arrays init[0], "
             "not the Arrays init. "
             "Return as many in the same containers"
         ),
@@ -236,7 +236,7 @@ REFUSED: Final[dict[str, tuple[Callable[[xp.Array], Any], type[Exception], str]]
         lambda x: xp.scan(lambda c, v: ((c[0], c[0]), None), [x], x),
         TypeError,
         (
-            "scan: <lambda> must return the structure of init, with the Arrays init[0], "
+            "scan: <lambda> must return the structure of init, the Arrays init[0], "
             "not the Arrays init[0], init[1]. "
             "Return as many in the same containers"
         ),

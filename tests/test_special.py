@@ -29,7 +29,7 @@ PLANE: Final = [NAN, INF, 0.0, 1, -1, 2, 0.5, 3, -2.5, 10, 1e-10, 100]
 PARAMETERS: Final = [0.0, 1, 2, 0.5, -2.5, 10, 100]
 ARGUMENTS: Final = {
     **{name: [PLANE, PLANE] for name in "beta betaln gammainc gammaincc huber kl_div rel_entr xlog1py xlogy".split()},
-    "polygamma": [[0.0, 1, 2, 3, 5], [x for x in LINE if x != -INF]],
+    "polygamma": [[0.0, 1, 1.5, 2, 3, 5], [x for x in LINE if x != -INF]],
     "zeta": [[NAN, 0.0, 1, -1, 2, 0.5, 3, -2.5, 10, 100], PLANE[1:]],
     "betainc": [PLANE, PLANE, PLANE],
     "betaincinv": [PARAMETERS, PARAMETERS, PARAMETERS],

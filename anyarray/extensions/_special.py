@@ -281,7 +281,7 @@ def riemann(s: Array) -> Array:
 def polygamma(n: Array, x: Array) -> Array:
     is_odd = xp.abs(n - 2 * xp.floor(n / 2)) == 1
     found = gamma(n + 1) * zeta(n + 1, x)
-    return xp.where(n == 0, digamma(x), xp.where(is_odd, found, -found))
+    return xp.where(n == 0, digamma(x), xp.where(is_odd, found, xp.where(_is_whole(n), -found, math.nan)))
 
 
 def _off_poles(a: Array, b: Array) -> tuple[Array, Array]:

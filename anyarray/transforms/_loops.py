@@ -103,10 +103,11 @@ class Carry:
 
     def _of_another_structure(self, function: Function, structure: Structure) -> errors.ArgumentTypeError:
         had, has = [", ".join(nested.labels(one, self._parameter)) for one in (self.structure, structure)]
-        said = f"the Arrays {has}" if has and had != has else "another structure" if has else "no Arrays"
+        wanted = "one Array" if had == self._parameter else f"the Arrays {had}" if had else "no Arrays"
+        said = f"the Arrays {has}" if has and had != has else "another structure" if has else "a value without Arrays"
         return errors.ArgumentTypeError(
-            f"{self.name}: {name_of(function)} must return the structure of {self._parameter}, with "
-            f"{f'the Arrays {had}' if had else 'no Arrays'}, not {said}. Return as many in the same containers"
+            f"{self.name}: {name_of(function)} must return the structure of {self._parameter}, {wanted}, not {said}. "
+            "Return as many in the same containers"
         )
 
     def _of_another_kind(self, function: Function, at: int, one: Array) -> errors.ArgumentTypeError:
