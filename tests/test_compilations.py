@@ -131,6 +131,9 @@ def compilations(framework: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[]
 
     if framework == "jax":
         pytest.importorskip("jax").monitoring.register_event_duration_secs_listener(heard)
+        seldom = pytest.importorskip("anyarray.backends.jax._seldom")
+        seldom._lengths.clear()  # after many lengths, a new one is compiled only when it has recurred
+        seldom._spent.clear()
     elif framework == "tf":
         counting(pytest.importorskip("tensorflow.python.framework.func_graph").FuncGraph)
         transforms = pytest.importorskip("anyarray.backends.tensorflow._transforms")
