@@ -314,7 +314,7 @@ def native_loops(name: str, module: Any) -> dict[str, Callable[..., Any]]:
 
 
 def of_loops(seconds: float) -> None:
-    """Times loops of 1,000 turns of a product with a 32 x 32 matrix, and their first calls."""
+    """Times loops of 1,000 products with a 32 x 32 matrix, first calls too."""
     rows: list[list[str | Text]] = []
     for name, module in installed().items():
         for loop, own in native_loops(name, module).items():

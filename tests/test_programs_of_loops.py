@@ -1,4 +1,4 @@
-"""Programs whose loops depend on values: the same results everywhere, compiled or not.
+"""Programs whose loops depend on values give the same everywhere.
 
 The expected ones are those of loops of Python over NumPy's own arrays.
 """
@@ -36,7 +36,7 @@ FOURTH: Final = (25 / 216, 0.0, 1408 / 2565, 2197 / 4104, -1 / 5, 0.0)
 
 
 def rk45(y: xp.Array) -> tuple[xp.Array, xp.Array]:
-    """The oscillator y'' = -y at time 2, in steps as long as the error allows, and their number."""
+    """The oscillator y'' = -y at time 2, and the number of adaptive steps."""
 
     def slope(y: xp.Array) -> xp.Array:
         return xp.stack([y[1], -y[0]])
@@ -130,7 +130,7 @@ def kalman_of_numpy(measured: Any) -> Any:
 
 
 def metropolis(x: xp.Array) -> xp.Array:
-    """A walk by keys, whose steps are taken or not by the density of a normal distribution."""
+    """A walk by keys over the density of a normal distribution."""
 
     def step(state: tuple[xp.Array, xp.Array], key: xp.Array) -> tuple[tuple[xp.Array, xp.Array], xp.Array]:
         x, count = state

@@ -1,4 +1,4 @@
-"""Loops and branches as functions: the same on every backend, in any transform.
+"""Loops and branches as functions give the same everywhere.
 
 They are `cond`, `switch`, `while_loop`, `fori_loop`, `scan`, `associative_scan` and `map`.
 """

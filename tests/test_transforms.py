@@ -475,6 +475,11 @@ def test_the_jacobian_has_the_axes_of_the_result_then_those_of_the_argument(
     assert_same(found[1]["constant"], np.zeros((2, 3)))
 
 
+def test_the_jacobian_of_no_elements_has_none(differentiating: xp.Backend) -> None:
+    x = xp.asarray([[2.0, 1.0], [0.0, 3.0]], device=differentiating)
+    assert xp.jacobian(lambda x: xp.linalg.lstsq(x, x[:, 0])[1])(x).shape == (0, 2, 2)
+
+
 @pytest.mark.parametrize("mode", ["reverse", "forward"])
 def test_the_hessian_is_a_jacobian_of_a_gradient(mode: Any, differentiating: xp.Backend) -> None:
     hessian = xp.jacobian(xp.grad(lambda x: xp.sum(x**3)), mode=mode)

@@ -170,7 +170,9 @@ def _wrapped(p: Parameter, value: Any, home: Home) -> Any:
         return None if value is None else home.dtypes[value]
     if p.role is PLAIN or value is None or (p.takes_plain_scalar and type(value) in SCALARS):
         return value
-    return [wrap(one, home) for one in value] if p.role is SEQUENCE and not p.is_variadic else wrap(value, home)
+    if p.role is not SEQUENCE or p.is_variadic:
+        return wrap(value, home)
+    return [wrap(one, home) for one in value] if isinstance(value, (list, tuple)) else list(wrap(value, home))
 
 
 def _mirror(declaration: Declaration, *operands: Any) -> Any:

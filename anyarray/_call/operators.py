@@ -105,7 +105,10 @@ def _is_exact(kind: Any) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _knows_ndarrays(kind: Any) -> bool:
-    """Whether a class has operators with ndarrays that ndarrays leave to it, as SciPy's sparse arrays have."""
+    """Whether ndarrays leave operators to a class.
+
+    They do to SciPy's sparse arrays.
+    """
     priority = getattr(kind, "__array_priority__", 0)
     return isinstance(priority, (int, float)) and priority > 0 and not hasattr(kind, "__array_ufunc__")
 

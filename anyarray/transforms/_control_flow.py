@@ -112,7 +112,7 @@ class _Operands:
 
 
 def _home(name: str, arrays: Sequence[Array], reached: Sequence[Array], traced: Home | None) -> Home:
-    """Where it runs: on the home of its Arrays, or of those that it reaches."""
+    """Where it runs: where its Arrays are, or those that it reaches."""
     if traced is not None:
         return batching.home_inside(traced)
     home = home_of(name, arrays)
@@ -428,7 +428,7 @@ def _scanned(
     given: tuple[Any, ...] = (),
     inside: bool = False,
 ) -> Any:
-    """The same; if `f` is one of ours it follows from the user's functions and options in `given`."""
+    """The same for `f`, which is one of ours if `given` has the user's."""
     functions = [one for one in given if callable(one)] or [f]
     ops = _Operands(name, functions, [init, xs])
     home = ops.home

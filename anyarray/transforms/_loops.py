@@ -56,7 +56,7 @@ def apart(one: Array) -> Array:
 
 
 class Carry:
-    """What a loop carries from turn to turn: a structure, shapes and dtypes."""
+    """The structure, shapes and dtypes that a loop carries along."""
 
     def __init__(self, name: str, parameter: str, structure: Structure, home: Home, natives: Sequence[Native]) -> None:
         self.name = name
@@ -167,7 +167,10 @@ class Carry:
         return structure[0] in (tuple, list) and set(structure[2]) == {LEAF}
 
     def looped(self, loop: str, function: Function, value: Any, **names: Any) -> Any:
-        """The last value of `_WHILE`, `_FOR` or `_SCAN`, where functions and others have these names."""
+        """The last value of the loop `_WHILE`, `_FOR` or `_SCAN`.
+
+        Functions and others are there by the names in `names`.
+        """
         structure, scalars = self.structure, 0
         is_plain = self.home.backend.library == "numpy" and not self.home.depth and not any(self._shapes)
         if is_plain and (structure is LEAF or self.is_flat):
@@ -365,7 +368,7 @@ def _text(home: Home, kinds: Sequence[tuple[Any, tuple[int, ...]]]) -> str:
 
 
 def innermost(array: Array) -> tuple[Any, str]:
-    """The object and its attribute that hold the library's own array: inside all batches."""
+    """The object and its attribute with the library's array, inside batches."""
     holder, attribute = array, "_native"
     while isinstance(getattr(holder, attribute), Batched):
         holder, attribute = getattr(holder, attribute), "stack"

@@ -1,4 +1,4 @@
-"""What a function reaches: the Arrays and constants that its result may depend on.
+"""What a function reaches: Arrays and constants that it may depend on.
 
 They are in its closure, its defaults, the globals that it names, the object whose method it is, and in the functions
 among these. So functions that are made anew at each call of the function around them are told to be the same, and one
@@ -134,7 +134,7 @@ def _is_foreign(module: str | None) -> bool:
 
 @functools.lru_cache(maxsize=1024)
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    """The names of globals and attributes in a function and those inside it."""
+    """Names of globals and attributes in a function and inner ones."""
     return tuple(dict.fromkeys(_all_names(code)))
 
 

@@ -1,4 +1,4 @@
-"""Run by test_mesh, in an interpreter with two devices of JAX: programs of the benchmark on a mesh."""
+"""Programs of the benchmark on a mesh of two devices; test_mesh runs it."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def pytest_addoption(parser: Any) -> None:
 
 
 def pytest_configure(config: Any) -> None:
-    """Let Hypothesis draw the same few examples each time, if it is installed."""
+    """Let Hypothesis, if installed, draw the same few examples each time."""
     if config.pluginmanager.hasplugin("hypothesispytest"):
         from hypothesis import settings
 

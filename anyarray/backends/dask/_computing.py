@@ -37,7 +37,10 @@ def computed(*xs: Native) -> list[np.ndarray[Any, Any]]:
 
 @contextmanager
 def _errors_of_a_cluster() -> Generator[None]:
-    """Say what to do where the scheduler or its workers are gone; errors of tasks pass."""
+    """Say what to do if the scheduler or its workers are gone.
+
+    Errors of tasks pass.
+    """
     try:
         yield
     except Exception as error:

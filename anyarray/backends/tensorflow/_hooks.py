@@ -81,7 +81,7 @@ def _settle_dispatch() -> None:
 
 @functools.cache
 def _task() -> str:
-    """Prefix of the name of a device of this process where it is one of a cluster."""
+    """Prefix of this process's devices, which is another one in a cluster."""
     with tf.init_scope():
         return str(tf.identity(tf.constant(0.0)).device.partition("/device:")[0])
 

@@ -425,7 +425,9 @@ _FEW: Final = {"forward": 16, "reverse": 64}
 def _pulled_back(tape: Any, y: Tensor, xs: list[Tensor], batch_ndim: int) -> list[Tensor]:
     """Derivatives of one result by each of `xs`, summed over a batch."""
     found = None
-    if not _are_few(y.shape.as_list(), "reverse"):
+    if y.shape.num_elements() == 0:  # of which TensorFlow maps some derivatives to an error
+        found = [tf.zeros([*y.shape, *x.shape], x.dtype) for x in xs]
+    elif not _are_few(y.shape.as_list(), "reverse"):
         try:
             found = _traced(lambda: tape.jacobian(y, xs, unconnected_gradients=_ZERO))
         except ValueError:  # TensorFlow cannot map some derivatives of derivatives inside a map

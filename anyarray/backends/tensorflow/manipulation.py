@@ -190,6 +190,7 @@ def _common_length(n1: Length, n2: Length) -> Length:
 
 
 def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
+    arrays = _each(arrays)
     if axis is None:
         arrays, axis = [flattened(x) for x in arrays], 0
     if len(arrays) == 1:
@@ -202,10 +203,16 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
+    arrays = _each(arrays)
     try:
         return _pack(arrays, axis)
     except REFUSALS:
         return _pack(_changed(arrays), axis)
+
+
+def _each(arrays: Sequence[Tensor]) -> Sequence[Tensor]:
+    """A list also of one tensor, over which a graph cannot iterate."""
+    return arrays if isinstance(arrays, (list, tuple)) else list(unstack(arrays))
 
 
 def _changed(arrays: Sequence[Tensor]) -> list[Tensor]:
