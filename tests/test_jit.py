@@ -172,11 +172,11 @@ def test_in_place_operators_work(trace: Any) -> None:
     assert trace(grow)(xp.ones(2)).tolist() == [3.0, 3.0]
 
 
-@pytest.mark.parametrize("name", ["concat", "stack", "hstack", "column_stack"])
-def test_the_rows_of_one_traced_array_are_joined(name: str, trace: Any) -> None:
+@pytest.mark.parametrize("function", ["concat", "stack", "hstack", "column_stack"])
+def test_the_rows_of_one_traced_array_are_joined(function: str, trace: Any) -> None:
     x = np.arange(6.0).reshape(3, 2)
-    wanted = getattr(np, {"concat": "concatenate"}.get(name, name))(x)
-    np.testing.assert_array_equal(trace(lambda x: getattr(xp, name)(x))(xp.asarray(x)), wanted)
+    wanted = getattr(np, {"concat": "concatenate"}.get(function, function))(x)
+    np.testing.assert_array_equal(trace(lambda x: getattr(xp, function)(x))(xp.asarray(x)), wanted)
 
 
 def test_an_index_array_may_be_traced(trace: Any) -> None:
