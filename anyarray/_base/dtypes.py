@@ -218,7 +218,8 @@ def dtype(wanted: Any, function: str = "", /) -> DType:
     if type(wanted) is DType:
         return wanted
     try:
-        return _by_object[wanted]
+        if not isinstance(wanted, np.generic):  # an int64 scalar of 1 has the hash of tf.float32 and is equal to it
+            return _by_object[wanted]
     except (KeyError, TypeError):
         pass
     found = KNOWN.get(wanted) if isinstance(wanted, str) else None
@@ -229,7 +230,7 @@ def dtype(wanted: Any, function: str = "", /) -> DType:
                 return default(scalar)
         try:
             # TensorFlow's dtypes have `as_numpy_dtype`. An array has a dtype but is none, though `np.dtype` would take
-            # its attribute `dtype`; and an int64 scalar of 1 has the hash of tf.float32 and is equal to it.
+            # that of one.
             is_array = isinstance(wanted, np.generic) or hasattr(type(wanted), "__array_namespace__")
             numpy_dtype = None if is_array else np.dtype(getattr(wanted, "as_numpy_dtype", wanted))
         except (TypeError, ValueError, SyntaxError):
