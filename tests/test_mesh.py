@@ -43,9 +43,9 @@ def free_port() -> int:
         return int(one.getsockname()[1])
 
 
-def test_a_mesh_over_two_processes() -> None:
+def test_a_mesh_over_two_processes(tmp_path: Path) -> None:
     port = str(free_port())
-    ranks = [started("two_processes.py", 4, rank, port) for rank in "01"]
+    ranks = [started("two_processes.py", 4, rank, port, str(tmp_path)) for rank in "01"]
     try:
         said = [one.communicate(timeout=240) for one in ranks]
     finally:

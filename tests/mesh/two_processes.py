@@ -45,6 +45,16 @@ def written(x: Any) -> Any:
     return x
 
 
+def read_from_a_file() -> Any:
+    """A file of which each process reads its rows."""
+    path = f"{sys.argv[3]}/rows_{rank}.npy"
+    np.save(path, A)
+    found = xp.from_file(path)
+    parts = [piece.index[0] for piece in xp.to_native(found).addressable_shards]
+    assert {one.start for one in parts} == set(range(4 * rank, 4 * rank + 4)), parts
+    return found, found[4:] + 1
+
+
 def loss(w: Any, x: Any) -> Any:
     return ((x @ w - 1) ** 2).sum() if isinstance(x, np.ndarray) else xp.sum((x @ w - 1) ** 2)
 
@@ -131,6 +141,7 @@ with xp.backend(mesh):
         [A[3, 3], A.tolist(), A, True, [50.0, 8.0], A],
     )
     check("parts", lambda: xp.from_local(np.full((4, 2), float(rank))), np.repeat([0.0, 1.0], 4)[:, None] * np.ones(2))
+    check("files", read_from_a_file, [A, A[4:] + 1])
     check("layouts", lambda: x.to_device(mesh.split(1)), A)
     check("pickling", lambda: pickle.loads(pickle.dumps(x)), A)
     if "layout=('rows', None)" not in repr(x):
