@@ -80,10 +80,10 @@ def _of_reshape(inputs: Sequence[Input], arguments: dict[str, Any]) -> Complaint
     shape = arguments.get("shape")
     if isinstance(shape, tuple) and shape.count(-1) > 1:
         return f"shape must hold -1 once at most, not {shape}"
-    lengths = [n for n in inputs[0].shape if n is not None]
-    is_told = isinstance(shape, tuple) and -1 not in shape and len(lengths) == len(inputs[0].shape)
-    if is_told and math.prod(shape) == math.prod(lengths):
-        return None  # the library refuses it for a reason of its own
+    if isinstance(shape, tuple) and -1 not in shape and None not in inputs[0].shape:
+        size = math.prod(n or 0 for n in inputs[0].shape)
+        if size == math.prod(shape):
+            return None  # the library refuses it for a reason of its own
     return f"x of shape {inputs[0].shape} does not fit shape {shape}"
 
 
