@@ -30,7 +30,8 @@ def computed(*xs: Native) -> list[np.ndarray[Any, Any]]:
     """The values of arrays, computed together and kept."""
     missing = [x for x in xs if "anyarray_computed" not in vars(x)]
     if missing:
-        for x, value in zip(missing, cubed.compute(*missing), strict=True):
+        found: Any = cubed.compute(*missing)
+        for x, value in zip(missing, found, strict=True):
             x.anyarray_computed = np.asarray(value)
             x.anyarray_computed.flags.writeable = False
     return [x.anyarray_computed for x in xs]

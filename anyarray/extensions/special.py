@@ -841,10 +841,10 @@ def comb(N: AnyArray | float, k: AnyArray | float, *, exact: bool = False, repet
     Source: SciPy 1.17, scipy.special.comb.
     """
     _refuse_exact("comb", exact)
-    N, k = xp.asarray(N), xp.asarray(k)  # noqa: N806 - SciPy's name
+    n, k = xp.asarray(N), xp.asarray(k)
     if repetition:
-        return xp.where((k == 0) & (N == 0), 1.0, comb(N + k - 1, k))
-    return xp.where((k <= N) & (N >= 0) & (k >= 0), binom(N, k), 0.0)
+        return xp.where((k == 0) & (n == 0), 1.0, comb(n + k - 1, k))
+    return xp.where((k <= n) & (n >= 0) & (k >= 0), binom(n, k), 0.0)
 
 
 def _largest(x: Array, axis: Any) -> Array:
@@ -917,7 +917,7 @@ def log_of_sum(
     """The logarithm of the size of a sum of exponentials, and its sign."""
     if b is None:
         shift = _largest(a, axis)  # type: ignore[arg-type]
-        is_top = a == shift
+        is_top = xp.equal(a, shift)
         top = xp.sum(xp.astype(is_top, a.dtype), axis=axis, keepdims=True)
         rest = xp.sum(xp.where(is_top, 0.0, xp.exp(a - shift)), axis=axis, keepdims=True)
         has_top, is_zero = top > 0, (top == 0) & (rest == 0)

@@ -171,13 +171,14 @@ class Carry:
 
         Functions and others are there by the names in `names`.
         """
-        structure, scalars = self.structure, 0
+        structure: Any = self.structure
+        scalars = 0
         is_plain = self.home.backend.library == "numpy" and not self.home.depth and not any(self._shapes)
         if is_plain and (structure is LEAF or self.is_flat):
             scalars = len(self._dtypes)
             names |= {f"s{i}": dtype.type for i, dtype in enumerate(self._dtypes)}
         code = _code(loop, structure[0].__name__ if self.is_flat else None, scalars)
-        space = {**names, "Array": Array, "bool_": np.bool_, "body": function, "kept": self.keeper(function)}
+        space: dict[str, Any] = {**names, "Array": Array, "bool_": np.bool_, "body": function, "kept": self.keeper(function)}
         exec(code, space)
         return space["looped"](value)
 
