@@ -171,14 +171,15 @@ class Carry:
 
         Functions and others are there by the names in `names`.
         """
-        structure: Any = self.structure
-        scalars = 0
+        structure, scalars = self.structure, 0
         is_plain = self.home.backend.library == "numpy" and not self.home.depth and not any(self._shapes)
         if is_plain and (structure is LEAF or self.is_flat):
             scalars = len(self._dtypes)
             names |= {f"s{i}": dtype.type for i, dtype in enumerate(self._dtypes)}
-        code = _code(loop, structure[0].__name__ if self.is_flat else None, scalars)
-        space: dict[str, Any] = {**names, "Array": Array, "bool_": np.bool_, "body": function, "kept": self.keeper(function)}
+        kind = structure[0].__name__ if self.is_flat else None  # pyright: ignore[reportAttributeAccessIssue]
+        code = _code(loop, kind, scalars)
+        space: dict[str, Any] = {**names, "Array": Array, "bool_": np.bool_, "body": function}
+        space["kept"] = self.keeper(function)
         exec(code, space)
         return space["looped"](value)
 
@@ -369,7 +370,7 @@ def _text(home: Home, kinds: Sequence[tuple[Any, tuple[int, ...]]]) -> str:
 
 
 def innermost(array: Array) -> tuple[Any, str]:
-    """The object and its attribute with the library's array, inside batches."""
+    """The object and attribute with the library's array, inside batches."""
     holder, attribute = array, "_native"
     while isinstance(getattr(holder, attribute), Batched):
         holder, attribute = getattr(holder, attribute), "stack"
