@@ -6,6 +6,7 @@ They are `cond`, `switch`, `while_loop`, `fori_loop`, `scan`, `associative_scan`
 from __future__ import annotations
 
 import re
+import types
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Final
@@ -400,3 +401,11 @@ def test_numbers_go_where_the_arrays_are_that_a_body_reads(framework: str) -> No
     x = xp.asarray(X, device=framework)
     found = xp.fori_loop(0, 2, lambda i, c: c + xp.sum(x), 0.0)
     assert found.device is x.device and float(found) == 12
+
+
+def test_a_constant_of_a_module_that_changes_is_seen(backend: xp.Backend) -> None:
+    module = types.ModuleType("settings_of_a_user")
+    with xp.backend(backend):
+        for rate in (2.0, 3.0):
+            vars(module)["rate"] = rate
+            assert float(xp.fori_loop(0, 2, lambda i, x: x * module.rate, 1.0)) == rate**2

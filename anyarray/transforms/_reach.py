@@ -109,8 +109,12 @@ class Reach:
                 cells.append(cell.cell_contents)
             except ValueError:  # it is empty
                 cells.append(None)
-        spaces = function.__globals__
-        named = [(name, spaces[name]) for name in _names(function.__code__) if name in spaces]
+        names, spaces = _names(function.__code__), function.__globals__
+        named = [(name, spaces[name]) for name in names if name in spaces]
+        for value in (*cells, *[value for _, value in named]):
+            if type(value) is types.ModuleType and not _is_foreign(value.__name__):  # one of the user's, with constants
+                space = vars(value)
+                named += [(name, space[name]) for name in names if name in space and not callable(space[name])]
         wrapped = getattr(function, "__wrapped__", None)
         parts = cells, function.__defaults__, function.__kwdefaults__, named, wrapped
         return function.__code__, tuple([self._key(one) for one in parts])
