@@ -270,6 +270,14 @@ REFUSED: Final[dict[str, tuple[Callable[[xp.Array], Any], type[Exception], str]]
         ValueError,
         "map: xs must have an axis to go along, but it has no axes",
     ),
+    "list of numbers": (
+        lambda x: xp.scan(lambda c, v: (c, v), 0, [1.0, 2.0]),
+        ValueError,
+        (
+            "scan: xs[0] must have an axis to go along, but it has no axes. "
+            "Make one Array of a list of numbers: xp.asarray(xs)"
+        ),
+    ),
     "pred with axes": (
         lambda x: xp.cond(x > 1, lambda: x, lambda: x),
         TypeError,

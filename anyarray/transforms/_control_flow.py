@@ -10,7 +10,7 @@ import inspect
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, TypeVarTuple
 
 from anyarray._array.array import Array
 from anyarray._base import errors, nested
@@ -53,6 +53,7 @@ from anyarray.transforms._vmap import vmap
 
 C = TypeVar("C")
 R = TypeVar("R")
+Ts = TypeVarTuple("Ts")
 X = TypeVar("X")
 Y = TypeVar("Y")
 
@@ -135,7 +136,7 @@ def _check(name: str, **functions: Any) -> None:
 
 
 @clear_about_leaks("cond")
-def cond(pred: Any, true_fun: Callable[..., R], false_fun: Callable[..., R], *operands: Any) -> R:
+def cond(pred: Any, true_fun: Callable[[*Ts], R], false_fun: Callable[[*Ts], R], *operands: *Ts) -> R:
     """`true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`.
 
     `pred` is a bool, a number or an Array without axes. If its value is known, the other function does not run. In a
@@ -164,7 +165,7 @@ def cond(pred: Any, true_fun: Callable[..., R], false_fun: Callable[..., R], *op
 
 
 @clear_about_leaks("switch")
-def switch(index: Any, branches: Sequence[Callable[..., R]], *operands: Any) -> R:
+def switch(index: Any, branches: Sequence[Callable[[*Ts], R]], *operands: *Ts) -> R:
     """`branches[index](*operands)`, where a function of several is called.
 
     `index` is an integer or an Array of one; one that is too small or too large counts as the first or last. All else
@@ -469,7 +470,8 @@ def _length(name: str, home: Home, ops: _Operands, given: Any) -> int | None:
     for label, native in zip(labels, ops.natives[1], strict=True):
         shape = home.shape_of(native)
         if not shape:
-            raise errors.ArgumentValueError(f"{name}: {label} must have an axis to go along, but it has no axes")
+            cure = "" if label == "xs" else ". Make one Array of a list of numbers: xp.asarray(xs)"
+            raise errors.ArgumentValueError(f"{name}: {label} must have an axis to go along, but it has no axes{cure}")
         if shape[0] is not None:
             known[label] = shape[0]
     if not known:

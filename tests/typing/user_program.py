@@ -235,6 +235,19 @@ def transforms(x: xp.Array) -> None:
     assert_type(xp.jacobian(loss_and_more, 0, "forward", has_aux=True)(x)[1], dict[str, xp.Array])
 
 
+def loops_and_branches(x: xp.Array) -> None:
+    state = (x, {"turns": xp.asarray(0)})
+    assert_type(xp.cond(x[0] > 1, lambda a, b: a + b, lambda a, b: a, x, x), xp.Array)
+    xp.cond(True, lambda a: a, lambda a: a)  # type: ignore[arg-type, misc]  # so a checker must say: no operand
+    assert_type(
+        xp.while_loop(lambda s: s[0] < 3, lambda s: (s[0] + 1, s[1]), state), tuple[xp.Array, dict[str, xp.Array]]
+    )
+    assert_type(xp.fori_loop(0, 3, lambda i, a: a + i, x), xp.Array)
+    assert_type(xp.scan(lambda c, row: (c + row, c), xp.asarray(0.0), x), tuple[xp.Array, xp.Array])
+    assert_type(xp.map(lambda row: xp.sum(row), x), xp.Array)
+    assert_type(xp.associative_scan(xp.add, x), xp.Array)
+
+
 def numpy_names(x: xp.Array) -> None:
     assert_type(anp.linspace(0, 1, 5), xp.Array)
     assert_type(anp.array([1.0]), xp.Array)
