@@ -95,7 +95,7 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
 
 @dispatch(cost="unique")
 def unique_inverse(x: AnyArray, /) -> UniqueInverse:
-    """Distinct elements of `x`, and the indices that reconstruct `x` from them.
+    """Distinct elements of `x`, and the indices that reconstruct `x`.
 
     `values` has the shape (k,), and `inverse_indices` has the shape of `x`. Every NaN is distinct.
 
