@@ -1,8 +1,8 @@
 """`Array`, the one array class: operators, indexing, conversion to Python.
 
-An Array is a native array and the home it lives on. What indexing, transposing and reshaping give is a view, as in
-NumPy, and a write to either is seen in both; `_memory.views` says how that is on immutable arrays. No write is seen in
-a native array that the user passed in.
+An Array holds a native array and its home. Indexing, transposing and reshaping return views, as in NumPy: a write to
+either changes both. `_memory.views` describes views of immutable arrays. No write changes a native array that the user
+passed in.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ class _ClassOfArrays(type):
 class Array(methods.Methods, metaclass=_ClassOfArrays):
     """An array of the standard, on any backend.
 
-    Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
+    Creation functions make Arrays; the class cannot be called. `shape`, `dtype`, `device` and the operators are those
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
@@ -160,7 +160,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     @property
     def device(self) -> Backend:
-        """The backend that it lives on."""
+        """The backend on which the Array lives."""
         return self._home.backend
 
     @property
@@ -213,9 +213,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def to_device(self, device: Backend | Split | str, /, *, stream: Any = None) -> Array:
         """The same values on another backend, placed there.
 
-        Gives `self` if it is placed there already. `device` is a device or its name. `stream` is accepted for the
-        standard's sake, as transfers keep their order. Raises TransferError for what a transform traces or
-        differentiates.
+        Returns `self` if it is already placed there. `device` is a device or its name. `stream` has no effect: the
+        standard requires it, and transfers keep their order. Raises TransferError for an Array that a transform traces
+        or differentiates.
         """
         here = self._home
         if type(device) is Split:
@@ -262,8 +262,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def item(self, *args: Any) -> Any:
         """The only element as a Python scalar; with an index, that element.
 
-        `args` are an index for each axis, or one for all elements in row-major order. Raises ValueError unless there is
-        exactly one element.
+        `args` are an index for each axis, or one index in row-major order. Raises ValueError unless there is exactly
+        one element.
         """
         native = self._native
         if args:
@@ -428,8 +428,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The values for NumPy: a view, or a copy for another dtype.
 
-        Of an Array in NumPy it is a view to write through, but for memory that is another's, and of a number that NumPy
-        computed, a copy. Of other libraries it is read-only: a view where memory can be shared, else a copy.
+        For an Array on NumPy, the result is a writable view, but read-only if the memory belongs to other code, and a
+        copy for a number that NumPy computed. For other libraries it is read-only: a view if memory can be shared, else
+        a copy.
         """
         host = self._exposed() if type(self._native) is _ndarray else self._handed_out("__array__")
         if dtype is not None and np.dtype(dtype) != host.dtype:

@@ -121,15 +121,14 @@ def grad(
     has_aux: bool = False,
     backend: str | Backend | None = None,
 ) -> Callable[P, Any]:
-    """The gradient of a function that gives one real number.
+    """The gradient of a function that returns one real number.
 
-    It has the structure of the argument `argnums` with an Array for each of its Arrays; of several, a tuple.
-    Python floats in it count as Arrays. All else in a container is a constant, for which the gradient holds None:
-    integers and booleans, Arrays of them too, text, None. With `has_aux` the function gives a pair of the number and
-    anything else, and the result is a pair of the gradient and that. The function may be written in jax.numpy or
-    TensorFlow, if it runs there.
-    Where the library of the arrays has no derivatives, as NumPy, they are computed on `backend`, a name or "any" for
-    one that is installed, and brought back.
+    The gradient has the structure of the argument `argnums`, with an Array for each Array and Python float in it; for
+    several arguments, it is a tuple. Everything else in a container is a constant, and the gradient holds None for it:
+    integers and booleans, Arrays of them, text, None. With `has_aux`, the function returns a pair of the number and
+    auxiliary data, and the result is a pair of the gradient and that data. The function may be written in jax.numpy or
+    TensorFlow if it runs there. If the library of the arrays has no derivatives, as NumPy, `backend` computes them and
+    the results move back. `backend` is a name, or "any" for any installed library with derivatives.
     Raises TypeError unless the argument and the result are of a real floating-point dtype, ValueError if the result has
     axes, UnsupportedError on a backend without derivatives.
 
@@ -220,10 +219,10 @@ def value_and_grad(
     has_aux: bool = False,
     backend: str | Backend | None = None,
 ) -> Callable[P, tuple[Any, Any]]:
-    """The value of a function that gives one real number, and its gradient.
+    """The value of a function that returns one real number, and its gradient.
 
-    With `has_aux` the function gives a pair of the number and anything else, which comes in place of the value. The
-    rest is as in `grad`.
+    With `has_aux`, the function returns a pair of the number and auxiliary data, which replaces the value. Otherwise it
+    is like `grad`.
 
     >>> import anyarray as xp
     >>> both = xp.value_and_grad(lambda x: xp.sum(x**2))
@@ -401,11 +400,12 @@ def jacobian(
     has_aux: bool = False,
     backend: str | Backend | None = None,
 ) -> Callable[P, Any]:
-    """The derivatives of all elements of a result by those of an argument.
+    """The derivatives of all elements of the result by those of an argument.
 
-    An Array with the axes of the result, then those of the argument; nested, the structure of the result with that of
-    the argument in place of each Array. `argnums`, constants, `has_aux` and `backend` are as in `grad`. The cost grows
-    with the size of the result in reverse mode, with the size of the argument in forward mode. Raises as `grad` does.
+    The Jacobian is an Array with the axes of the result, then those of the argument. For nested values, it has the
+    structure of the result, with the structure of the argument in place of each Array. `argnums`, constants, `has_aux`,
+    `backend` and errors are as in `grad`. The cost grows with the size of the result in reverse mode, and with the size
+    of the argument in forward mode.
 
     >>> import anyarray as xp
     >>> slopes = xp.jacobian(lambda x: x**2)
