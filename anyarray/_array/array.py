@@ -114,7 +114,7 @@ class _ClassOfArrays(type):
         return (cls is Array and issubclass(subclass, np.ndarray)) or super().__subclasscheck__(subclass)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
+        raise errors.ArgumentTypeError("Array: cannot be called. Make an Array: xp.asarray(...)")
 
     def __dir__(cls) -> list[str]:
         """The attributes without those that only raise."""

@@ -440,7 +440,7 @@ class Methods(_Base):
             raise errors.ArgumentValueError(f"resize: new_shape must hold no negative lengths, not {wanted}")
         if views.may_be_seen(self):
             raise errors.ArgumentValueError(
-                "resize: x is a view or is seen by others, whose shape would not change. Make a new one: np.resize, "
+                "resize: x is a view or has views, whose shape would not change. Make a new array: np.resize, "
                 "or xp.reshape(x, ...)"
             )
         views.require_writable(self, "resize")
@@ -699,7 +699,7 @@ def _reduced(name: str, x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool,
     if where is not True and where is not None:  # None is what JAX has for all
         if name not in _IDENTITY and initial is None:
             raise errors.ArgumentValueError(
-                f"{name}: initial must be given beside where, for lines of which none is chosen"
+                f"{name}: initial is required with where, for lines without a chosen element"
             )
         x = _xp.where(_mask(name, where, x), x, _number(_IDENTITY.get(name, initial), x.dtype))
     options = {"dtype": dtype} if name in ("prod", "sum") else {}

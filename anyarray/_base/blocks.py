@@ -88,7 +88,7 @@ def within(name: str, opened: Callable[[], AbstractContextManager[Any]], functio
         raise errors.ArgumentTypeError(f"{name}: decorates a function, not {type(function).__name__}")
     if inspect.isclass(function):
         raise errors.ArgumentTypeError(
-            f"{name}: {qualified_name_of(function)} is a class, of which only the making would run in the block. "
+            f"{name}: {qualified_name_of(function)} is a class, and only its construction would run in the block. "
             "Decorate its methods"
         )
     if is_any_of(function, inspect.isgeneratorfunction):

@@ -130,7 +130,7 @@ def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeErr
 
 def takes_part_in_no_ufunc(function: str, came: object, cure: str = "") -> ArgumentTypeError:
     """Error for an operand whose class has None as `__array_ufunc__`."""
-    return ArgumentTypeError(f"{function}: the operand of class {type(came).__name__} takes part in no ufunc{cure}")
+    return ArgumentTypeError(f"{function}: operands of class {type(came).__name__} do not support ufuncs{cure}")
 
 
 def renamed(error: Exception, wrong: str, right: str) -> Exception:
@@ -185,8 +185,8 @@ def unknown_length(function: str) -> UnsupportedError:
 def no_reverse_derivative() -> UnsupportedError:
     """Error for a derivative in reverse mode of a `while_loop`."""
     return UnsupportedError(
-        "while_loop: has no derivative in reverse mode, as the number of turns follows from values. Use xp.scan, "
-        'xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
+        "while_loop: has no derivative in reverse mode, because the number of iterations depends on values. Use "
+        'xp.scan, xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
     )
 
 

@@ -460,7 +460,7 @@ def freeze(array: Any) -> None:
             its.selection = Repeated(lambda home, x: guarded(x))
         if not exchange(array, whole):
             raise errors.ArgumentValueError(
-                "flags: x must be where calls run, as it is a view or has views. Copy it: xp.asarray(x, copy=True)"
+                "flags: x is a view or has views and must be on the chosen backend. Copy it: xp.asarray(x, copy=True)"
             )
         return
     if array._home.has_views:

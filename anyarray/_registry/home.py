@@ -190,7 +190,7 @@ class _NativeDtypes(dict[Any, DType]):
             if same:
                 self[native] = dtype
                 return dtype
-        raise errors.ArgumentTypeError(f"{self._backend}: dtype {native} is not one that an Array can have")
+        raise errors.ArgumentTypeError(f"{self._backend}: Arrays do not support the dtype {native}")
 
 
 class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package, no error

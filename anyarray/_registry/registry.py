@@ -513,7 +513,7 @@ def _backend_on(loaded: _Loaded, device: Any) -> Backend:
     for kind, row in loaded.devices.items():
         if device is None or device in row:
             return backend_of_name(_name(loaded.library, kind, 0 if device is None else row.index(device)))
-    raise errors.DeviceNotFoundError(f"{loaded.library.name}: an array is on {device}, which is none of its devices")
+    raise errors.DeviceNotFoundError(f"{loaded.library.name}: an array is on {device}, which is not one of its devices")
 
 
 def _library_of(kind: type) -> Library | None:

@@ -256,7 +256,7 @@ def _bins_of(function: str, a: Array, bins: Any, limits: Any, weights: Any) -> i
     if bins not in _ESTIMATORS:
         raise errors.ArgumentValueError(f"{function}: bins must be one of {', '.join(_ESTIMATORS)}, not {bins!r}")
     if weights is not None:
-        raise errors.ArgumentTypeError(f"{function}: bins must be a number or edges beside weights, not {bins!r}")
+        raise errors.ArgumentTypeError(f"{function}: bins must be a number or edges with weights, not {bins!r}")
     return len(np.histogram_bin_edges(np.asarray(a), bins, limits)) - 1
 
 

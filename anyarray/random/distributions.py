@@ -199,7 +199,7 @@ def integers(
     if wanted.kind not in "iu":
         raise errors.ArgumentTypeError(f"integers: dtype must be an integer dtype, not {wanted}")
     if first > last:
-        raise errors.ArgumentValueError(f"integers: there is none from low to high, {low} and {high}")
+        raise errors.ArgumentValueError(f"integers: no integer is in the range from low {low} to high {high}")
     if not (dtypes.holds(wanted, first) and dtypes.holds(wanted, last)):
         raise errors.ArgumentValueError(f"integers: low and high must be of {wanted}, not {first} and {last}")
     return _integers(key, as_shape("integers", "shape", shape), first, last - first + 1, wanted)

@@ -142,7 +142,7 @@ def finfo(type: DTypeLike | AnyArray, /) -> FloatInfo:
     """
     found = _of(type)
     if found.kind not in "fc":
-        raise errors.ArgumentTypeError(f"finfo: type must be a floating-point dtype, not {found}. Ask xp.iinfo")
+        raise errors.ArgumentTypeError(f"finfo: type must be a floating-point dtype, not {found}. Use xp.iinfo")
     return _limits({"complex64": float32, "complex128": float64}.get(found.name, found))
 
 
@@ -177,7 +177,7 @@ def iinfo(type: DTypeLike | AnyArray, /) -> IntegerInfo:
     """
     found = _of(type)
     if found.kind not in "iu":
-        raise errors.ArgumentTypeError(f"iinfo: type must be an integer dtype, not {found}. Ask xp.finfo")
+        raise errors.ArgumentTypeError(f"iinfo: type must be an integer dtype, not {found}. Use xp.finfo")
     limits = np.iinfo(found.dtype)
     return IntegerInfo(found.itemsize * 8, int(limits.max), int(limits.min), found)
 

@@ -85,7 +85,7 @@ def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
     _, wanted_keys, wanted_parts = cast(tuple[Any, Any, Any], structure)
     if (keys is None) != (wanted_keys is None) or len(parts) != len(wanted_parts):
         raise errors.ArgumentValueError(
-            f"vmap: {name} must have the structure of what it is for, {len(wanted_parts)} parts, not {len(parts)}"
+            f"vmap: {name} must have the structure of its values, {len(wanted_parts)} parts, not {len(parts)}"
         )
     if keys is not None:
         by_key = dict(zip(keys, parts, strict=True))
