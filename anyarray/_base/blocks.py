@@ -20,7 +20,7 @@ T = TypeVar("T")
 def block(opened: Callable[P, AbstractContextManager[T]]) -> Callable[P, Block[T]]:
     """A function of blocks, each with a context manager of its own.
 
-    It decorates functions, too, as those of `contextlib.contextmanager` do, but coroutines and generators as well.
+    A block also decorates functions, as `contextlib.contextmanager` does, and coroutines and generators as well.
     """
 
     @functools.wraps(opened)

@@ -429,9 +429,9 @@ def default_dtypes(
 ) -> AbstractContextManager[None]:
     """Change the dtypes of creation functions and scalars in a `with` block.
 
-    `float=xp.float32` is for float32-first work: creation functions, Python floats beside
-    integer arrays and, unless given, complex (complex64) follow. Each thread and asyncio task has its own.
-    Raises TypeError if a dtype is not of the kind that it is given for.
+    With `float=xp.float32`, creation functions and Python floats combined with integer arrays give float32, and complex
+    defaults to complex64 unless given. Each thread and asyncio task has its own defaults.
+    Raises TypeError for a dtype of another kind.
 
     >>> import anyarray as xp
     >>> with xp.default_dtypes(float=xp.float32):

@@ -134,8 +134,8 @@ watch: Final = _variable.get
 def transfers() -> AbstractContextManager[TransferLog]:
     """Record every transfer inside a `with` block.
 
-    The log has `rows`, a list of `Transfer`, and prints as a table with totals. Blocks nest; each thread and asyncio
-    task has its own.
+    The log has `rows`, a list of `Transfer`, and prints as a table with totals. Blocks nest, and apply to one thread or
+    asyncio task.
 
     >>> import anyarray as xp
     >>> with xp.transfers() as log:
@@ -151,9 +151,9 @@ def transfers() -> AbstractContextManager[TransferLog]:
 def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> AbstractContextManager[None]:
     """Forbid implicit copies between backends inside a `with` block.
 
-    A call that would copy an array to another backend, or off a device to the host, raises TransferError, which names
-    the line and the cure; with "warn" it warns. Views pass, and so does what is asked for: `to_device`, `asarray`,
-    `to_native`, printing and pickling.
+    A call that would copy an array to another backend, or from a device to the host, raises TransferError, which names
+    the line and the cure. With "warn", it warns instead. Views are allowed, and so are explicit transfers: `to_device`,
+    `asarray`, `to_native`, printing and pickling.
 
     >>> import anyarray as xp
     >>> with xp.no_transfers():
