@@ -329,7 +329,7 @@ def multivariate_normal(
 ) -> Array:
     """Normal vectors with a mean (..., n) and a covariance (..., n, n).
 
-    The result has the shape (*`shape`, n). Raises LinAlgError for a covariance that is not positive definite.
+    The result has the shape `(*shape, n)`. Raises LinAlgError for a covariance that is not positive definite.
 
     >>> import anyarray as xp
     >>> from anyarray import random
@@ -418,7 +418,7 @@ def beta(
 def dirichlet(key: AnyArray, alpha: AnyArray, shape: Shape = (), *, dtype: DTypeLike | None = None) -> Array:
     """Vectors that sum to 1, with the concentrations `alpha`.
 
-    `alpha` has the shape (n,), and the result (*`shape`, n). Raises ValueError unless all concentrations are positive.
+    `alpha` has the shape (n,), and the result `(*shape, n)`. Raises ValueError unless all concentrations are positive.
 
     >>> import anyarray as xp
     >>> from anyarray import random
