@@ -1,7 +1,7 @@
-"""What `import anyarray` changes of how glibc's malloc gets and keeps memory.
+"""The settings of glibc's malloc that `import anyarray` changes.
 
-It is what pays in programs of NumPy: each page of new memory is a page fault, which takes as long as to write the page
-several times. ANYARRAY_MALLOC=off leaves malloc as it is. Other allocators are not affected.
+They avoid page faults in NumPy programs: each page of new memory costs a page fault, which takes several times as long
+as writing the page. ANYARRAY_MALLOC=off leaves malloc unchanged. Other allocators are not affected.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from anyarray._base import environment, extension
 from anyarray._memory import alignment
 
 VARIABLE: Final = "ANYARRAY_MALLOC"
-"""The environment variable that leaves malloc as it is."""
+"""The environment variable that leaves malloc unchanged."""
 _LEARNED_FROM: Final = alignment.LARGEST_REUSED - 8192
 """Bytes of the largest array that raises glibc's dynamic thresholds: NumPy and malloc add some to each."""
 
@@ -36,9 +36,9 @@ def raise_trim_threshold() -> None:
 
 
 def want_huge_pages() -> None:
-    """Let the heap grow by huge pages, unless the user wants none for NumPy.
+    """Let the heap grow by huge pages, unless they are turned off for NumPy.
 
-    `_speedups/core/pages.h` says what that saves.
+    `_speedups/core/pages.h` describes the savings.
     """
     if extension.speedups is not None and os.environ.get("NUMPY_MADVISE_HUGEPAGE") != "0":
         extension.speedups.want_huge_pages()
