@@ -24,7 +24,7 @@ _LOCKS: Final = [threading.RLock() for _ in range(64)]
 
 
 def lock_of(array: Any) -> threading.RLock:
-    """The lock that a thread holds while it replaces the native array of an Array.
+    """The lock for replacing the native array of an Array.
 
     Without it, threads that write to parts of one Array would lose writes, because each makes a new native array from
     the previous one.

@@ -304,7 +304,7 @@ def transferred(
 
 
 def _is_one_memory(native: Native, source: Backend, arrived: Native, target: Backend) -> bool:
-    """Whether both arrays start at the same address, if the libraries report it."""
+    """Whether both arrays start at one address, if libraries report it."""
     addresses = {source.hook("address")(native), target.hook("address")(arrived)}
     return None in addresses or len(addresses) == 1 or not _nbytes(native, source)
 

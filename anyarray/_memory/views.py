@@ -367,7 +367,7 @@ class _ArrayInterface:
 
 
 def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
-    """An ndarray with the shape and strides that the Array would have in NumPy.
+    """An ndarray with the shape and strides of the Array in NumPy.
 
     It has the dtype V1 and no memory, so its elements must not be read. None if a length is unknown.
     """
@@ -761,7 +761,9 @@ def _is_view(name: str, result: Any, parent: Any, selection: Selection) -> bool:
 
 
 def record_parts(name: str, results: Sequence[Any], parents: Sequence[Any], **options: Any) -> None:
-    """The same for `unstack` and `broadcast_arrays`, which return several views."""
+    """The same for functions that return several views.
+
+    These are `unstack` and `broadcast_arrays`."""
     if name == "broadcast_arrays":
         for result, parent in zip(results, parents, strict=True):
             record_result("broadcast_to", result, parent, tuple(result._home.shape_of(result._native)))
