@@ -5,9 +5,9 @@ is recorded if memory must not be written in place:
 
 - The arrays of a library are immutable, as those of JAX and TensorFlow. A write makes a new native array of the written
   Array; `replace` then updates its base and reads the other views again.
-- Memory of NumPy or CuPy is *guarded*: an immutable array shares it, or the user passed it in. A guarded ndarray and its
-  views are read-only, which marks them for recording. Before a write, `own` gives the Array private memory, by a copy if
-  other code still uses the old memory, and reads its views again from there.
+- Memory of NumPy or CuPy is *guarded*: an immutable array shares it, or the user passed it in. A guarded ndarray and
+  its views are read-only, which marks them for recording. Before a write, `own` gives the Array private memory, by a
+  copy if other code still uses the old memory, and reads its views again from there.
 
 So every Array always has its current values, reading costs nothing, and no write reaches memory that other code relies
 on. A result that NumPy copies is a copy on every backend: the strides that NumPy would have decide whether a `reshape`
@@ -763,7 +763,8 @@ def _is_view(name: str, result: Any, parent: Any, selection: Selection) -> bool:
 def record_parts(name: str, results: Sequence[Any], parents: Sequence[Any], **options: Any) -> None:
     """The same for functions that return several views.
 
-    These are `unstack` and `broadcast_arrays`."""
+    These are `unstack` and `broadcast_arrays`.
+    """
     if name == "broadcast_arrays":
         for result, parent in zip(results, parents, strict=True):
             record_result("broadcast_to", result, parent, tuple(result._home.shape_of(result._native)))
