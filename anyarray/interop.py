@@ -187,7 +187,7 @@ def _exported(x: Array, backend: Backend) -> Native:
 
 
 class Portable(Protocol[P]):
-    """A function whose result is an array of the kind that came in."""
+    """A function that returns an array of the kind of its argument."""
 
     @overload
     def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
@@ -196,7 +196,7 @@ class Portable(Protocol[P]):
 
 
 class Converting(Protocol[P]):
-    """The same of a function that takes anything that holds numbers."""
+    """The same for a function that accepts anything that holds numbers."""
 
     @overload
     def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
@@ -222,7 +222,7 @@ class PortableMethod(Protocol[S, P]):
 
 
 class ConvertingMethod(Protocol[S, P]):
-    """The same of what takes anything that holds numbers."""
+    """The same for a method that accepts anything that holds numbers."""
 
     @overload
     def __call__(self, first: S, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
@@ -332,7 +332,7 @@ def portable(function: Callable[..., Any] | None = None, /, *, convert: bool | S
 
 
 class _Graph:
-    """What TorchDynamo calls in place of a function."""
+    """The callable that TorchDynamo calls instead of a function."""
 
     function: Callable[..., Any]
 
@@ -341,10 +341,10 @@ class _Graph:
 
 
 def _in_dynamo(function: Callable[..., Any]) -> tuple[Callable[[], bool], _Graph]:
-    """Whether TorchDynamo reads the caller; what it is to call then.
+    """Whether TorchDynamo traces the caller, and the callable for it.
 
-    PyTorch's tracer of Python code could not read ours. It calls what is marked as constant when it reads the call, and
-    then sees a function that it takes as a whole. Nothing of PyTorch is imported before.
+    PyTorch's tracer of Python code cannot trace ours. It calls functions marked as constant while it traces, and then
+    gets a function that it includes as a whole. PyTorch is not imported before that.
     """
     graph = _Graph()
 
@@ -364,7 +364,7 @@ def _in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _names_of_arrays(function: Callable[..., Any], convert: bool | Sequence[str]) -> frozenset[str]:
-    """The parameters that `convert` means."""
+    """The parameters selected by `convert`."""
     parameters = inspect.signature(function).parameters
     if convert is True:
         variadic = inspect.Parameter.VAR_KEYWORD
@@ -378,7 +378,7 @@ def _names_of_arrays(function: Callable[..., Any], convert: bool | Sequence[str]
 
 
 def _converting(function: Callable[..., Any], names: frozenset[str]) -> Callable[..., Any]:
-    """The function with its arguments of these names converted."""
+    """The function with the arguments of these names converted."""
     signature = inspect.signature(function)
     function_name = name_of(function)
 
@@ -425,7 +425,7 @@ def _converting(function: Callable[..., Any], names: frozenset[str]) -> Callable
 
 
 class _Number:
-    """A Python number, which becomes an Array when the others are known."""
+    """A Python number that becomes an Array once other dtypes are known."""
 
     __slots__ = ("value",)
 
@@ -434,7 +434,7 @@ class _Number:
 
 
 class _Conversion:
-    """The arguments of a call as Arrays, and its results as what came in."""
+    """The arguments of a call as Arrays, and its results in their kind."""
 
     def __init__(self, function: str) -> None:
         self.function = function
@@ -491,7 +491,7 @@ class _Conversion:
         return asarray(number, dtype=result_type(*self._dtypes, number))
 
     def back(self, result: Any) -> Any:
-        """A result, in the kind of what came in."""
+        """A result in the kind of the arguments."""
         frameworks = [one for one in self.kinds if one is not None and one.backend.library != "numpy"]
         if self._labelled and not frameworks:
             result = self._with_labels(result)
@@ -564,7 +564,7 @@ def _wrapped(value: Any, kinds: list[Home | None]) -> Any:
 
 
 def _kept_from_writes(array: Array, given: Any) -> Array:
-    """An Array of what was handed in, which no write to the Array reaches."""
+    """An Array of the given array, protected from writes to the Array."""
     if registry.unadopted and not registry.are_absent(registry.unadopted):
         registry.adopt_in_imported()  # before it is handed to a library that was imported meanwhile
     if array is not given:

@@ -85,10 +85,10 @@ class _Operands:
             and backend.has_hook("COMPILES_LOOPS")
             and not any(transfer.has_derivative(one._native, one._home.backend) for one in every)
         )
-        """Whether it is to be compiled, as its values are known and the library's calls take long."""
+        """Whether to compile it: its values are known, and the library's calls take long."""
 
     def program(self, options: tuple[Any, ...], run: Callable[..., Any]) -> Any:
-        """The result of `run`, compiled and kept for such options."""
+        """The result of `run`, compiled and cached for the options."""
         key = None if self._reach.key is None else (self.name, *options, self._reach.key)
         called = _programs.of(key, lambda: jit(run))
         pairs = zip(self.structures, self.natives, strict=True)
@@ -96,7 +96,7 @@ class _Operands:
         return self.run(lambda: called(*values))
 
     def forward(self, value: Any) -> Any:
-        """A result, unless a derivative in reverse mode is taken of it."""
+        """A result that refuses derivatives in reverse mode."""
         arrays: list[Array] = []
         nested.flatten(value, arrays, leaf)
         backend = self.home.backend
@@ -112,7 +112,7 @@ class _Operands:
 
 
 def _home(name: str, arrays: Sequence[Array], reached: Sequence[Array], traced: Home | None) -> Home:
-    """Where it runs: where its Arrays are, or those that it reaches."""
+    """The home of its Arrays, or of the Arrays that its functions read."""
     if traced is not None:
         return batching.home_inside(traced)
     home = home_of(name, arrays)
@@ -122,7 +122,7 @@ def _home(name: str, arrays: Sequence[Array], reached: Sequence[Array], traced: 
 
 
 def _check(name: str, **functions: Any) -> None:
-    """Raise TypeError for what is not callable, a generator or coroutine."""
+    """Raise TypeError unless it is callable and returns its result."""
     for parameter, function in functions.items():
         if not callable(function):
             raise errors.ArgumentTypeError(f"{name}: {parameter} must be a function, not {type(function).__name__}")
@@ -259,7 +259,7 @@ def _unlike(
 
 
 def _of_its_own(value: Any) -> Any:
-    """A result as a trace gives it: Arrays that nobody else can write to.
+    """A result as in a trace: Arrays that no other code can write to.
 
     Python numbers in it are Arrays.
     """
@@ -383,7 +383,7 @@ _BLOCK: Final = 1 << 12
 
 
 def _numbers(lower: int, upper: int, dtype: Any) -> Iterator[Array]:
-    """The integers as Arrays, made a block at a time."""
+    """The integers as Arrays, made in blocks."""
     starts = range(lower, upper, _BLOCK)
     return itertools.chain.from_iterable(arange(one, min(one + _BLOCK, upper), dtype=dtype) for one in starts)
 
@@ -461,7 +461,7 @@ def _scanned(
 
 
 def _length(name: str, home: Home, ops: _Operands, given: Any) -> int | None:
-    """The number of turns; None if a trace does not know it."""
+    """The number of iterations; None if a trace does not know it."""
     labels = nested.labels(ops.structures[1], "xs")
     known: dict[str, int] = {}
     if given is not None:

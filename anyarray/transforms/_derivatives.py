@@ -39,9 +39,9 @@ Result = TypeVar("Result", covariant=True)
 
 
 class Gradient(Protocol[Argument, P, Result]):
-    """A function of the same arguments that gives a derivative by the first.
+    """A function of the same arguments that returns a derivative.
 
-    That has the type of the argument; of a Python float it is an Array.
+    The derivative is by the first argument and has its type; by a Python float, it is an Array.
     """
 
     @overload
@@ -295,7 +295,8 @@ def _value_and_grad(
 def _of_its_library(value: Any, home: Home) -> Any:
     """A native array as an Array, if its library is that of `home`.
 
-    Functions that are written in jax.numpy or TensorFlow give one. One of another library was not traced.
+    Functions that are written in jax.numpy or TensorFlow return native arrays. An array of another library was not
+    traced.
     """
     if type(value) is not Array and value is not None:
         found = registry.backend_of_native(value)
@@ -305,9 +306,9 @@ def _of_its_library(value: Any, home: Home) -> Any:
 
 
 def _elsewhere(name: str, backend: str | Backend | None) -> Callable[[Home], Home] | None:
-    """What gives the home where derivatives of arrays on a home are computed.
+    """A function from a home to the home that computes derivatives for it.
 
-    It is the same if that has derivatives, else the one that was named.
+    It is the same home if it has derivatives, else the named one.
     """
     if backend is None:
         return None
@@ -324,7 +325,7 @@ def _elsewhere(name: str, backend: str | Backend | None) -> Callable[[Home], Hom
 
 
 ANY: Final = "any"
-"""In place of the name of a backend: any that is installed and has derivatives."""
+"""A value of `backend`: any installed backend with derivatives."""
 
 
 def _any_with_derivatives(name: str) -> Backend:
@@ -342,7 +343,7 @@ def _any_with_derivatives(name: str) -> Backend:
 
 
 def _pair(name: str, function: Callable[..., Any], result: Any) -> tuple[Any, Any]:
-    """A result and what else a function gives. Raises TypeError."""
+    """The result and the auxiliary data of a function. Raises TypeError."""
     if isinstance(result, (tuple, list)) and len(result) == 2:
         return result[0], result[1]
     came = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
@@ -478,7 +479,7 @@ class _Differentiated(Call):
         arrays = list(wrapped_on(self.natives, self.home))
         labels = self.labels()
         self.chosen: list[int] = []
-        """Which of the arrays."""
+        """The positions of the arrays."""
         self._structures: list[Structure] = []
         for i in positions:
             is_alone = structures[i] is LEAF
@@ -542,9 +543,9 @@ def _no_such_argument(
 
 
 def _with_arrays(value: Any) -> Any:
-    """`value` with its Python floats as Arrays; a number that is alone, too.
+    """`value` with its Python floats as Arrays, also a single number.
 
-    Complex ones too, to be refused as Arrays of them are.
+    Complex numbers become Arrays, too, and are then refused.
     """
     return asarray(value) if type(value) in SCALARS else nested.map_parts(value, _with_floats_as_arrays)
 
@@ -554,7 +555,7 @@ def _with_floats_as_arrays(part: Any) -> Any:
 
 
 def _of_slopes(structure: Structure, is_chosen: Iterator[bool]) -> Structure:
-    """The structure of a gradient: None stands for what it is not taken by."""
+    """The structure of a gradient: None for constants."""
     if structure is LEAF and next(is_chosen):
         return LEAF
     if structure is LEAF or type(structure) is Static:

@@ -140,7 +140,7 @@ def _mapped(
 def _at_once(
     function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home
 ) -> list[Native] | None:
-    """The same in one batch; None if that does not go."""
+    """The same in one batch; None if that is impossible."""
     batch = batching.Batch(home, length)
     found: list[Native] = []
     try:
