@@ -1,10 +1,11 @@
-"""Check the prose of the pages by a few rules; `nox -s lint` runs it.
+"""Check the prose of pages and docstrings by rules; `nox -s lint` runs it.
 
 Each rule is a pattern of word order or wording that had to be read twice, with what to write instead.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -35,6 +36,10 @@ RULES: Final = {
     r"\bwhat (?:it|they|he) (?:has|have|had|gives?|takes?)\b": 'name it: "its result", "its arguments"',
 }
 """What to write instead, by pattern."""
+FOLDERS: Final = (
+    ".", "_array", "_base", "_memory", "_registry", "extensions", "numpy", "random", "standard",
+)  # fmt: skip
+"""Folders of the package whose docstrings are checked."""
 LONGEST: Final = 36
 """Words of a sentence; code in backticks counts as one."""
 
@@ -63,12 +68,27 @@ def complaints(text: str) -> list[tuple[int, str, str]]:
     ] + too_long(re.sub(r"^xxx+$", "", re.sub(r"x{4,}", "x", prose), flags=re.M))
 
 
+def docstrings(file: Path) -> list[str]:
+    """The docstrings of a module, without their examples."""
+    tree = ast.parse(file.read_text())
+    nodes = [one for one in ast.walk(tree) if isinstance(one, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+    return [re.sub(r"^ *(?:>>>|\.\.\.) .*$", "", ast.get_docstring(one) or "", flags=re.M) for one in nodes]
+
+
 def main() -> int:
     """Print what the rules find; the exit status."""
     found = [
         f"{page.relative_to(ROOT)}:{line}: {words!r}: {advice}"
         for page in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
         for line, words, advice in complaints(page.read_text())
+    ]
+    found += [
+        f"{file.relative_to(ROOT)}: {words!r}: {advice}"
+        for folder in FOLDERS
+        for file in sorted((ROOT / "anyarray" / folder).glob("*.py"))
+        for text in docstrings(file)
+        for _, words, advice in complaints(text)
+        if "words: split" not in advice  # there are lists and tables in them
     ]
     print("\n".join(found))
     return bool(found)

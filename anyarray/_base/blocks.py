@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def block(opened: Callable[P, AbstractContextManager[T]]) -> Callable[P, Block[T]]:
-    """A function of blocks, each with a context manager of its own.
+    """A function that returns blocks, each with its own context manager.
 
     A block also decorates functions, as `contextlib.contextmanager` does, and coroutines and generators as well.
     """

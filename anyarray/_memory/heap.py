@@ -25,8 +25,9 @@ def raise_trim_threshold() -> None:
 
     glibc's dynamic trim threshold is twice the largest mapped block freed so far, 256 KiB at first. Memory beyond it
     goes back to the system, and the next array page-faults it in again: chains of arrays of 0.1 to 10 MB took 6 to 13
-    times as long. So this frees a block of the largest size that counts, without touching its pages, as a program does
-    with its first such array. No setting is changed, and the user's own hold: `MALLOC_TRIM_THRESHOLD_` and the like.
+    times as long. So this function frees a block of the largest size that counts, without touching its pages, as a
+    program does with its first such array. No setting is changed, and the user's own settings apply, such as
+    `MALLOC_TRIM_THRESHOLD_`.
     Source: mallopt(3), M_MMAP_THRESHOLD and M_TRIM_THRESHOLD.
     """
     try:

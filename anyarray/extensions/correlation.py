@@ -225,7 +225,7 @@ def _at_each_shift(a: Array, v: Array, mode: str) -> Array:
 def _sums(a: Array, v: Array, inside: tuple[int, int] | None = None) -> Array:
     """Sums of the products with elements of `a`, with each one first.
 
-    What is not `inside` is left out: zero times an infinite element of `v` would be NaN.
+    Elements outside of `inside` are skipped: zero times an infinite element of `v` would be NaN.
     """
     k = v.shape[0]
     length = a.shape[0] - k + 1

@@ -450,7 +450,7 @@ def _mask(function: str, parameter: str, target: Any, mask: Values) -> Array:
 
 
 def _cast(function: str, parameter: str, value: Values, target: Any) -> Array:
-    """What is written, in the dtype of what it is written to.
+    """The values to write, in the dtype of the target.
 
     Raises TypeError for an array of a dtype that does not cast safely, as NumPy does; numbers and lists always cast.
     """

@@ -608,7 +608,7 @@ def _quantile(
 
 @composed(reads_no_values=True)
 def has_no_part(q: AnyArray) -> Array:
-    """Whether any of `q` is no part of 1."""
+    """Whether any of `q` is outside 0 to 1."""
     return xp.any(xp.logical_not(xp.greater_equal(q, 0) & xp.less_equal(q, 1)))
 
 
@@ -640,7 +640,7 @@ def quantile_of(
     leaves_nan_out: bool,
     is_weak: bool,
 ) -> Array:
-    """The quantiles `q`, parts of 1, over `axes`; NaN for what is none.
+    """The quantiles `q` over `axes`; NaN for a `q` outside 0 to 1.
 
     `weights` has the shape of `a`. If `is_weak` is True, `q` has no part in the dtype of the result.
     """
@@ -724,7 +724,7 @@ def _at(values: Array, number: int | Array, q: Array, method: Method, is_weak: b
 def _gathered(values: Array, index: Array, last: int | Array) -> Array:
     """Elements of each row at an index, of floats, from 0 to `last`.
 
-    NaN, of what is no part of 1, gives NaN.
+    NaN, for a quantile outside 0 to 1, gives NaN.
     """
     at = xp.astype(xp.clip(xp.where(index == index, index, 0), 0, None), xp.int64)
     at = xp.minimum(at, last if isinstance(last, int) else xp.astype(xp.maximum(last, 0), xp.int64))
