@@ -1,7 +1,7 @@
 """The Array API standard on NumPy, TensorFlow, JAX, PyTorch and CuPy.
 
-Write `import anyarray as xp`. Calls run where their arrays are; `with xp.backend("jax"):` runs them on another
-library. The whole standard v2025.12 stands here, `xp.linalg` and `xp.fft` included.
+Write `import anyarray as xp`. Calls run where their arrays are; `with xp.backend("jax"):` runs them on another library.
+The namespace has the whole standard v2025.12, including `xp.linalg` and `xp.fft`.
 """
 
 import importlib as _importlib

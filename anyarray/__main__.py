@@ -19,7 +19,7 @@ from anyarray._cli import bench, calibrate, doctor, info, replacing
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command line; gives the exit status.
 
-    It is 2 for a wrong command line, 130 after Ctrl-C, as shells have it, and 1 if nobody reads the output to its end.
+    It is 2 for a wrong command line, 130 after Ctrl-C, as shells have it, and 1 if the output was closed early.
     """
     parser = argparse.ArgumentParser(
         prog="python -m anyarray", description="The Array API standard on NumPy, TensorFlow, JAX, PyTorch and CuPy."

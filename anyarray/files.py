@@ -30,12 +30,12 @@ FORMATS: Final = {".npy": "npy", ".npz": "npz", ".zarr": "zarr", ".h5": "hdf5", 
 def from_file(path: str | os.PathLike[str], name: str | None = None, chunks: Any = "auto") -> Array:
     """An Array of the numbers in a file, on the chosen backend.
 
-    The end of the file's name tells the format: `.npy`, `.npz`, `.zarr`, `.h5` or `.hdf5`. `name` chooses among several
-    arrays in one file, and may be left out if there is one. In NumPy, an array that lies in the file uncompressed, of
-    npy or HDF5, is mapped read-only, and the others are read. On Dask, blocks are read when they are needed: `chunks`
-    are their lengths, as in Dask. On a mesh each process reads its part.
+    The extension determines the format: `.npy`, `.npz`, `.zarr`, `.h5` or `.hdf5`. `name` chooses one of several arrays
+    in a file. On NumPy, npy files and uncompressed HDF5 arrays are mapped read-only; other files are read. On Dask,
+    blocks are read when they are needed: `chunks` are their lengths, as in Dask. On a mesh, each process reads its
+    part.
 
-    Zarr and HDF5 need the extra `files`. Raises ValueError for what holds no such array.
+    Zarr and HDF5 need the extra `files`. Raises ValueError for a file without such an array.
 
     >>> import anyarray as xp
     >>> import tempfile
@@ -58,10 +58,10 @@ def from_file(path: str | os.PathLike[str], name: str | None = None, chunks: Any
 
 
 def to_file(x: AnyArray, path: str | os.PathLike[str], name: str | None = None) -> None:
-    """Write an Array to a file, which is replaced if it exists.
+    """Write an Array to a file, replacing an existing one.
 
-    The end of the file's name tells the format, as for `from_file`. `name` is that of the array in an npz or HDF5 file,
-    by default "x". A lazy Array is computed and written block by block. The file appears when it is complete.
+    The extension determines the format, as for `from_file`. `name` is the name of the array in an npz or HDF5 file, by
+    default "x". A lazy Array is computed and written block by block. The file appears when it is complete.
 
     >>> import tempfile
     >>> import anyarray as xp

@@ -36,12 +36,12 @@ S = TypeVar("S", contravariant=True)
 
 
 def from_native(a: Native, /) -> Array:
-    """An Array of a native array or a variable, without a copy.
+    """An Array of a native array or variable, without a copy.
 
-    A native array is an np.ndarray, tf.Tensor, jax.Array, torch.Tensor or cupy.ndarray. Variables are those of
-    TensorFlow and of Keras; the Array has the value that they have now.
-    It lives where `a` lives and is *placed* there, unless `a` is NumPy's. It shares memory with `a`: a write to the
-    Array copies first, but a write to `a` changes the Array; `xp.asarray(a)` copies instead.
+    A native array is an np.ndarray, tf.Tensor, jax.Array, torch.Tensor or cupy.ndarray. A variable is one of TensorFlow
+    or Keras; the Array has its current value. The Array lives where `a` lives and is *placed* there, unless `a` is an
+    ndarray. It shares memory with `a`: a write to the Array copies first, but a write to `a` changes the Array.
+    `xp.asarray(a)` copies instead.
     Raises TypeError for anything else.
 
     >>> import anyarray as xp
@@ -58,16 +58,14 @@ def from_native(a: Native, /) -> Array:
 def mesh(library: str = "jax", /, **axes: int) -> Backend:
     """The devices of all processes as one backend, arranged in a grid.
 
-    `axes` are the lengths of the grid by name; without any, all devices are on one axis. `library` is "jax", or one of
-    its kinds of device, as "jax-gpu". Axis `i` of a new array is split over axis `i` of the grid, if it divides evenly,
-    and replicated otherwise; that is a default and never changes a value. `x.to_device(mesh.split(1))` splits axis 1
-    over all devices.
+    `axes` are the lengths of the grid by name; without any, all devices are on one axis. `library` is "jax" or a kind
+    of its devices, such as "jax-gpu". By default, axis `i` of a new array is split over axis `i` of the grid if it
+    divides evenly, and replicated otherwise. `x.to_device(mesh.split(1))` splits axis 1 over all devices.
 
-    Several processes make the same calls. Start them as JAX does, with `jax.distributed.initialize` before the first
-    Array. Reads (`to_numpy`, `tolist`, `float`) gather the values in every process; `repr` shows shape, dtype and
-    layout.
+    All processes make the same calls. Start them as for JAX, with `jax.distributed.initialize` before the first Array.
+    Reads (`to_numpy`, `tolist`, `float`) gather the values in every process; `repr` shows shape, dtype and layout.
 
-    Raises DeviceNotFoundError if there are not as many devices, UnsupportedError for libraries without meshes.
+    Raises DeviceNotFoundError if there are fewer devices, UnsupportedError for libraries without meshes.
 
     >>> import anyarray as xp
     >>> one = xp.mesh("jax", rows=1)
@@ -82,11 +80,11 @@ def mesh(library: str = "jax", /, **axes: int) -> Backend:
 
 
 def from_local(part: AnyArray, /, *, device: Backend | None = None) -> Array:
-    """An Array on a mesh, of the parts that the processes have.
+    """An Array on a mesh, made of one part from each process.
 
-    Each process gives its part along the first axis. `device` is the mesh, by default the chosen backend. All parts
-    have the same shape, whose length divides by the number of devices of a process; in one process, `part` is the
-    whole. Raises ValueError if no mesh is chosen.
+    Each process passes its part along the first axis. `device` is the mesh, by default the chosen backend. All parts
+    have the same shape, and their length is a multiple of the number of devices of a process. In one process, `part` is
+    the whole array. Raises ValueError if no mesh is chosen.
 
     >>> import anyarray as xp
     >>> import numpy as np
@@ -103,10 +101,10 @@ def from_local(part: AnyArray, /, *, device: Backend | None = None) -> Array:
 
 
 def compute(*arrays: AnyArray) -> tuple[Array, ...]:
-    """The values of several lazy Arrays as Arrays in NumPy, computed together.
+    """The values of several lazy Arrays, computed together, as NumPy Arrays.
 
-    What they have in common is computed once, and a file that they all need is read once. Arrays that are not lazy are
-    brought to NumPy. The values are kept, so that another read of the same Array takes no time.
+    Common parts are computed once, and a common file is read once. Arrays that are not lazy are transferred to NumPy.
+    The Arrays keep their values, so another read takes no time.
 
     >>> import anyarray as xp
     >>> low, high = xp.compute(xp.asarray(1), xp.asarray(2))
@@ -123,7 +121,7 @@ def compute(*arrays: AnyArray) -> tuple[Array, ...]:
 
 
 def persist(*arrays: AnyArray) -> tuple[Array, ...]:
-    """The same Arrays, computed together and kept in blocks where they are.
+    """The same Arrays, computed together and stored in blocks where they are.
 
     On a cluster the blocks stay in the memory of the workers. Arrays that are not lazy are returned as they are.
 
@@ -150,8 +148,8 @@ def _lazy_ones(arrays: Sequence[Array]) -> list[tuple[Backend, list[Native]]]:
 def to_native(x: Array, /, *, like: Native | Array | Backend | str | None = None) -> Native:
     """The native array of an Array, without a copy where that is safe.
 
-    With `like`, a native array of that library and device: `like` is a native array, an Array, a device or its name.
-    NumPy's arrays are read-only views; `np.array(xp.to_native(x))` is one to write to.
+    With `like`, the result is a native array of that library and device: `like` is a native array, an Array, a device
+    or its name. ndarrays are read-only views; `np.array(xp.to_native(x))` is writable.
 
     >>> import anyarray as xp
     >>> type(xp.to_native(xp.arange(3), like="numpy")).__name__
@@ -189,7 +187,7 @@ def _exported(x: Array, backend: Backend) -> Native:
 
 
 class Portable(Protocol[P]):
-    """A function whose result is an array of the kind that came in."""
+    """A function that returns an array of the kind of its argument."""
 
     @overload
     def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
@@ -198,7 +196,7 @@ class Portable(Protocol[P]):
 
 
 class Converting(Protocol[P]):
-    """The same of a function that takes anything that holds numbers."""
+    """The same for a function that accepts anything that holds numbers."""
 
     @overload
     def __call__(self, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
@@ -224,7 +222,7 @@ class PortableMethod(Protocol[S, P]):
 
 
 class ConvertingMethod(Protocol[S, P]):
-    """The same of what takes anything that holds numbers."""
+    """The same for a method that accepts anything that holds numbers."""
 
     @overload
     def __call__(self, first: S, x: A, /, *args: P.args, **kwargs: P.kwargs) -> A: ...
@@ -259,23 +257,23 @@ def portable(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def portable(*, convert: bool | Sequence[str] = False) -> _Decorator: ...
 def portable(function: Callable[..., Any] | None = None, /, *, convert: bool | Sequence[str] = False) -> Any:
-    """Make a function of Arrays take any arrays, and give back the same kind.
+    """Make a function of Arrays accept any arrays and return the same kind.
 
-    For library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array (traced ones too), torch.Tensor,
-    cupy.ndarray, variables of TensorFlow and Keras, and Arrays, also nested in tuples, lists, dicts and dataclasses;
-    the body sees Arrays.
-    Results are of the kind (library and device) that came in; NumPy and Python scalars follow the others. A container
-    that holds native arrays is passed as a copy, so the caller does not see what the body writes to it; one that
-    holds none, and every other argument, is passed itself. An array of a dtype that no Array can have, such as strings
-    or a random key, does not count as an array. The result of an `async` function is converted when it was awaited.
+    This decorator is for library authors. Arguments may be np.ndarray, tf.Tensor, jax.Array, torch.Tensor,
+    cupy.ndarray, variables of TensorFlow and Keras, and Arrays, also traced ones and nested in tuples, lists, dicts and
+    dataclasses. The body gets Arrays. Results have the library and device of the arguments; NumPy and Python scalars do
+    not decide. A container of native arrays is passed as a copy, so the caller does not see what the body writes to it.
+    All other arguments are passed unchanged, including arrays of a dtype that Arrays do not support, such as strings or
+    random keys. The result of an `async` function is converted after `await`.
 
-    With `convert=True` the parameters without a default, or those whose names it gives, also take what holds numbers:
-    nested lists of them, a number, objects of pandas and xarray, and whatever has `__dlpack__` or `__array__`. The
-    body sees an Array of each. None is taken where it is the default. A number takes its dtype from the Arrays of the
-    call, as in an expression. A list that holds arrays stays a list. A result with the shape of an object of pandas or
-    xarray is one, with the labels of that; where no array of a library came in, any other is an Array.
-    Raises BackendMismatchError if arrays of two frameworks come in, TypeError for a generator function and for what
-    cannot be converted. Signature and docstring are kept.
+    With `convert=True`, the parameters without a default also accept nested lists of numbers, numbers, objects of
+    pandas and xarray, and objects with `__dlpack__` or `__array__`. With a list of names, those parameters do. The body
+    gets an Array of each. None is accepted where it is the default. A number takes its dtype from the Arrays of the
+    call, as in an expression. A list of arrays stays a list. A result with the shape of a pandas or xarray argument has
+    its type and labels. If no argument is a native array, any other result is an Array.
+    The function keeps its signature and docstring.
+    Raises BackendMismatchError for arrays of two frameworks, TypeError for a generator function and for arguments that
+    cannot be converted.
 
     >>> import anyarray as xp
     >>> import numpy as np
@@ -334,7 +332,7 @@ def portable(function: Callable[..., Any] | None = None, /, *, convert: bool | S
 
 
 class _Graph:
-    """What TorchDynamo calls in place of a function."""
+    """The callable that TorchDynamo calls instead of a function."""
 
     function: Callable[..., Any]
 
@@ -343,10 +341,10 @@ class _Graph:
 
 
 def _in_dynamo(function: Callable[..., Any]) -> tuple[Callable[[], bool], _Graph]:
-    """Whether TorchDynamo reads the caller; what it is to call then.
+    """Whether TorchDynamo traces the caller, and the callable for it.
 
-    PyTorch's tracer of Python code could not read ours. It calls what is marked as constant when it reads the call, and
-    then sees a function that it takes as a whole. Nothing of PyTorch is imported before.
+    PyTorch's tracer of Python code cannot trace ours. It calls functions marked as constant while it traces, and then
+    gets a function that it includes as a whole. PyTorch is not imported before that.
     """
     graph = _Graph()
 
@@ -366,7 +364,7 @@ def _in_graph(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _names_of_arrays(function: Callable[..., Any], convert: bool | Sequence[str]) -> frozenset[str]:
-    """The parameters that `convert` means."""
+    """The parameters selected by `convert`."""
     parameters = inspect.signature(function).parameters
     if convert is True:
         variadic = inspect.Parameter.VAR_KEYWORD
@@ -380,7 +378,7 @@ def _names_of_arrays(function: Callable[..., Any], convert: bool | Sequence[str]
 
 
 def _converting(function: Callable[..., Any], names: frozenset[str]) -> Callable[..., Any]:
-    """The function with its arguments of these names converted."""
+    """The function with the arguments of these names converted."""
     signature = inspect.signature(function)
     function_name = name_of(function)
 
@@ -427,7 +425,7 @@ def _converting(function: Callable[..., Any], names: frozenset[str]) -> Callable
 
 
 class _Number:
-    """A Python number, which becomes an Array when the others are known."""
+    """A Python number that becomes an Array once other dtypes are known."""
 
     __slots__ = ("value",)
 
@@ -436,7 +434,7 @@ class _Number:
 
 
 class _Conversion:
-    """The arguments of a call as Arrays, and its results as what came in."""
+    """The arguments of a call as Arrays, and its results in their kind."""
 
     def __init__(self, function: str) -> None:
         self.function = function
@@ -493,7 +491,7 @@ class _Conversion:
         return asarray(number, dtype=result_type(*self._dtypes, number))
 
     def back(self, result: Any) -> Any:
-        """A result, in the kind of what came in."""
+        """A result in the kind of the arguments."""
         frameworks = [one for one in self.kinds if one is not None and one.backend.library != "numpy"]
         if self._labelled and not frameworks:
             result = self._with_labels(result)
@@ -566,7 +564,7 @@ def _wrapped(value: Any, kinds: list[Home | None]) -> Any:
 
 
 def _kept_from_writes(array: Array, given: Any) -> Array:
-    """An Array of what was handed in, which no write to the Array reaches."""
+    """An Array of the given array, protected from writes to the Array."""
     if registry.unadopted and not registry.are_absent(registry.unadopted):
         registry.adopt_in_imported()  # before it is handed to a library that was imported meanwhile
     if array is not given:

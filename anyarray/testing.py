@@ -11,12 +11,11 @@ authors find hidden transfers with it on any machine:
 >>> machine.operations, len(log)
 (2, 0)
 
-Installed, anyarray is a pytest plugin: a test with the parameter `xp` runs once for each installed backend that has a
+anyarray installs a pytest plugin: a test with the parameter `xp` runs once for each installed backend that has a
 device, and once on "sim". `xp` is the namespace, and the test runs inside `with xp.backend(...)`. The names of the
-backends are the ids of the tests, so `pytest -k "numpy or sim"` picks some. A fixture of your own that is named `xp`
-takes the place of this one, and so do values that you give it; `pytest -p no:anyarray` leaves the plugin out.
-`@pytest.mark.xp_needs("derivatives")` skips the test on a backend without them; "jit" or the name of a dtype is such a
-word, too.
+backends are the test ids, so `pytest -k "numpy or sim"` selects backends. Your own fixture `xp`, or your own parameter
+values, override the plugin's; `pytest -p no:anyarray` disables it. `@pytest.mark.xp_needs("derivatives")` skips the
+test on backends without derivatives; "jit" and names of dtypes are accepted, too.
 """
 
 from __future__ import annotations
@@ -50,10 +49,10 @@ def simulated(
 ) -> Generator[Machine]:
     """Simulate an accelerator with these figures inside a `with` block.
 
-    Gives the machine, whose clock starts at 0. `launch` and `latency` are seconds of an operation and a transfer,
-    `speed` elements and `bandwidth` bytes a second. `factors` make single operations slower, by NumPy's names: {"sort":
-    10.0}. A result that takes more bytes than `memory` is refused. `read_only` arrays are never written in place; a
-    `float32_only` device lacks float64 and complex128.
+    Returns the machine, whose clock starts at 0. `launch` and `latency` are the seconds of an operation and of a
+    transfer; `speed` is in elements and `bandwidth` in bytes per second. `factors` slow single operations by NumPy's
+    names: {"sort": 10.0}. A result larger than `memory` bytes raises OutOfMemoryError. `read_only` arrays are never
+    written in place, and a `float32_only` device lacks float64 and complex128.
 
     >>> import anyarray as xp
     >>> from anyarray import testing

@@ -1,11 +1,11 @@
-"""Names for annotations: what functions take, and classes of what they give.
+"""Names for annotations of arguments and results.
 
     from anyarray.typing import AnyArray
 
     def norm(x: AnyArray) -> xp.Array: ...
 
-`AnyArray` is an Array or an array of any library, `Index` what `x[...]` takes, `Shape` and `DTypeLike` are the ways to
-write a shape and a dtype. The classes are those of results with several parts.
+`AnyArray` is an Array or an array of any library, `Index` a key of `x[...]`, `Shape` a shape, and `DTypeLike` anything
+that converts to a dtype. The other classes are those of results with several parts.
 """
 
 from __future__ import annotations

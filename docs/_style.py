@@ -1,10 +1,11 @@
-"""Check the prose of the pages by a few rules; `nox -s lint` runs it.
+"""Check the prose of pages and docstrings by rules; `nox -s lint` runs it.
 
 Each rule is a pattern of word order or wording that had to be read twice, with what to write instead.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from pathlib import Path
@@ -28,12 +29,33 @@ RULES: Final = {
     r"\band its kin\b|\band the like\b": "name them",
     r"\bwhich no card\b": '"not yet measured on a GPU"',
     r"\bof its making\b|\bof your own making\b": '"your own"',
+    r"\bof (?:its|your) own\b": '"its own X", not "an X of its own"',
+    r"\bbut for\b": '"except"',
+    r"\b[Nn]obody\b|\bis told\b|\b[Ss]eldom\b": "name the actor, in common words",
+    r"\b(?:brought|bring|brings) (?:over|back)\b": '"move", "transfer"',
+    r"\bwhat (?:it|they|he) (?:has|have|had|gives?|takes?)\b": 'name it: "its result", "its arguments"',
 }
 """What to write instead, by pattern."""
-PENDING: Final = (
-    "automatic-choice.md", "chains.md", "architecture.md", "CHANGELOG.md",
+FOLDERS: Final = (
+    ".", "_array", "_base", "_memory", "_registry", "extensions", "numpy", "random", "standard",
 )  # fmt: skip
-"""Pages whose text is not rewritten yet."""
+"""Folders of the package whose docstrings are checked."""
+LONGEST: Final = 36
+"""Words of a sentence; code in backticks counts as one."""
+
+
+def too_long(prose: str) -> list[tuple[int, str, str]]:
+    """Line, begin and advice for each sentence with too many words."""
+    prose = re.sub(r"^(?:[|#<$:]|!\[).*$", lambda found: "\0" * len(found[0]), prose, flags=re.M)
+    ends = r"(?<=[.!?:;])[\s*]+|\n\s*\n|\n\s*(?:[-*]|\d+\.) |\0+"
+    found: list[tuple[int, str, str]] = []
+    at = 0
+    for end in [*re.finditer(ends, prose), None]:
+        sentence = prose[at : end.start() if end else len(prose)]
+        if len(sentence.split()) > LONGEST:
+            found.append((prose.count("\n", 0, at) + 1, sentence[:40], f"at most {LONGEST} words: split it"))
+        at = end.end() if end else at
+    return found
 
 
 def complaints(text: str) -> list[tuple[int, str, str]]:
@@ -43,7 +65,14 @@ def complaints(text: str) -> list[tuple[int, str, str]]:
         (prose.count("\n", 0, found.start()) + 1, found[0], advice)
         for pattern, advice in RULES.items()
         for found in re.finditer(pattern, prose, re.M)
-    ]
+    ] + too_long(re.sub(r"^xxx+$", "", re.sub(r"x{4,}", "x", prose), flags=re.M))
+
+
+def docstrings(file: Path) -> list[str]:
+    """The docstrings of a module, without their examples."""
+    tree = ast.parse(file.read_text())
+    nodes = [one for one in ast.walk(tree) if isinstance(one, (ast.Module, ast.ClassDef, ast.FunctionDef))]
+    return [re.sub(r"^ *(?:>>>|\.\.\.) .*$", "", ast.get_docstring(one) or "", flags=re.M) for one in nodes]
 
 
 def main() -> int:
@@ -51,8 +80,15 @@ def main() -> int:
     found = [
         f"{page.relative_to(ROOT)}:{line}: {words!r}: {advice}"
         for page in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
-        if page.name not in PENDING
         for line, words, advice in complaints(page.read_text())
+    ]
+    found += [
+        f"{file.relative_to(ROOT)}: {words!r}: {advice}"
+        for folder in FOLDERS
+        for file in sorted((ROOT / "anyarray" / folder).glob("*.py"))
+        for text in docstrings(file)
+        for _, words, advice in complaints(text)
+        if "words: split" not in advice  # there are lists and tables in them
     ]
     print("\n".join(found))
     return bool(found)

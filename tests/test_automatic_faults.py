@@ -424,7 +424,7 @@ def test_a_partial_function_can_be_decorated(framework: str) -> None:
 
 
 def test_a_class_is_refused() -> None:
-    wanted = r"is a class, of which only the making would run in the block\. Decorate its methods$"
+    wanted = r"is a class, and only its construction would run in the block\. Decorate its methods$"
     with pytest.raises(TypeError, match=rf"^backend: .+Model {wanted}"):
 
         @xp.backend("numpy")

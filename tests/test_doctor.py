@@ -96,7 +96,7 @@ def test_it_advises_on_lists_and_loops(doctor: Doctor) -> None:
             list(y)
         """
     )
-    cure = "an Array: compute with the Array instead, or convert once, after the loop."
+    cure = "an Array and waits for its values: compute with the Array, or convert once, after the loop."
     assert f"script.py:4 calls tolist of {cure}" in out
     assert f"script.py:5 loops over the elements of {cure}" in out
 

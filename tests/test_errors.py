@@ -72,7 +72,7 @@ NOT_ARRAYS: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.linalg.inv([[1.0]]), "inv: x must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.fft.fft([1.0]), "fft: x must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.from_dlpack([1.0]), "from_dlpack: x must have __dlpack__, not list"),
-    (lambda: xp.Array(), "Array: is not made by its class. Make one: xp.asarray(...)"),
+    (lambda: xp.Array(), "Array: cannot be called. Make an Array: xp.asarray(...)"),
 ]
 
 
@@ -443,8 +443,8 @@ OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
         lambda: xp.full(2, "a"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
         "full: fill_value must be a number or an Array without axes, not 'a'",
     ),
-    (lambda: xp.finfo(xp.int8), "finfo: type must be a floating-point dtype, not int8. Ask xp.iinfo"),
-    (lambda: xp.iinfo(xp.float32), "iinfo: type must be an integer dtype, not float32. Ask xp.finfo"),
+    (lambda: xp.finfo(xp.int8), "finfo: type must be a floating-point dtype, not int8. Use xp.iinfo"),
+    (lambda: xp.iinfo(xp.float32), "iinfo: type must be an integer dtype, not float32. Use xp.finfo"),
 ]
 
 

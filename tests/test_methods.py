@@ -342,7 +342,7 @@ ERRORS: Final[dict[str, tuple[Callable[[Any], Any], type[Exception], str]]] = {
     "max where without initial": (
         lambda x: x.max(where=[True, False, True]),
         ValueError,
-        "max: initial must be given beside where, for lines of which none is chosen",
+        "max: initial is required with where, for lines without a chosen element",
     ),
     "kind of sort": (
         lambda x: x.sort(kind="bubble"),
@@ -426,7 +426,7 @@ ERRORS: Final[dict[str, tuple[Callable[[Any], Any], type[Exception], str]]] = {
         lambda x: x[0].resize(2),
         ValueError,
         (
-            "resize: x is a view or is seen by others, whose shape would not change. Make a new one: np.resize, "
+            "resize: x is a view or has views, whose shape would not change. Make a new array: np.resize, "
             "or xp.reshape(x, ...)"
         ),
     ),
@@ -468,12 +468,12 @@ def test_complex_numbers_become_real_with_the_warning_of_numpy() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_an_array_that_others_see_keeps_its_shape() -> None:
+def test_an_array_that_has_views_keeps_its_shape() -> None:
     x = xp.zeros(6)
     row = x[:3]
-    with pytest.raises(ValueError, match="resize: x is a view or is seen by others"):
+    with pytest.raises(ValueError, match="resize: x is a view or has views"):
         x.resize(3)
-    with pytest.raises(ValueError, match="resize: x is a view or is seen by others"):
+    with pytest.raises(ValueError, match="resize: x is a view or has views"):
         row.resize(2)
     row[0] = 1
     assert x.tolist() == [1, 0, 0, 0, 0, 0]

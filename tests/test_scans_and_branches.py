@@ -191,8 +191,8 @@ def test_derivatives_in_forward_mode_go_through(program: str, backend: xp.Backen
 def test_a_while_loop_has_no_derivative_in_reverse_mode(program: str, compiled: bool, backend: xp.Backend) -> None:
     slope = xp.grad(lambda x: total(PROGRAMS[program][0](x)))
     message = (
-        "while_loop: has no derivative in reverse mode, as the number of turns follows from values. Use xp.scan, "
-        'xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
+        "while_loop: has no derivative in reverse mode, because the number of iterations depends on values. Use "
+        'xp.scan, xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
     )
     with pytest.raises(xp.UnsupportedError, match=re.escape(message)):
         (xp.jit(slope) if compiled else slope)(xp.asarray(X))
@@ -245,7 +245,7 @@ REFUSED: Final[dict[str, tuple[Callable[[xp.Array], Any], type[Exception], str]]
     "no pair": (
         lambda x: xp.scan(lambda c, v: c, x, x),
         TypeError,
-        "scan: <lambda> must return a pair, the next carry and what is stacked, not Array. Return carry, None",
+        "scan: <lambda> must return a pair, the next carry and a result, not Array. Return carry, None",
     ),
     "no truth value": (
         lambda x: xp.while_loop(lambda c: c < 0, lambda c: c, x),

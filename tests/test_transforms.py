@@ -852,7 +852,7 @@ def test_vmap_needs_an_axis_to_map(backend: xp.Backend) -> None:
 
 
 def test_vmap_refuses_axes_of_another_structure(backend: xp.Backend) -> None:
-    with pytest.raises(ValueError, match=r"^vmap: in_axes must have the structure of what it is for, 1 parts, not 2$"):
+    with pytest.raises(ValueError, match=r"^vmap: in_axes must have the structure of its values, 1 parts, not 2$"):
         xp.vmap(lambda x: x, in_axes=(0, 0))(xp.ones(2))
 
 

@@ -1,4 +1,4 @@
-"""Array, the one array class, and how others see it.
+"""Array, the one array class, and its protocols.
 
 Imports from all folders below it: `_call` most of all.
 

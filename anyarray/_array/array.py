@@ -1,8 +1,8 @@
 """`Array`, the one array class: operators, indexing, conversion to Python.
 
-An Array is a native array and the home it lives on. What indexing, transposing and reshaping give is a view, as in
-NumPy, and a write to either is seen in both; `_memory.views` says how that is on immutable arrays. No write is seen in
-a native array that the user passed in.
+An Array holds a native array and its home. Indexing, transposing and reshaping return views, as in NumPy: a write to
+either changes both. `_memory.views` describes views of immutable arrays. No write changes a native array that the user
+passed in.
 """
 
 from __future__ import annotations
@@ -95,10 +95,10 @@ class AnyArray(Protocol):
 class _ClassOfArrays(type):
     """The metaclass of Array.
 
-    It makes `Array(...)` raise, as an `__init__` that raises would cost 40 ns for each Array made. A class that a user
-    derives from Array is one of NumPy's ndarrays: a program for NumPy gives it `__array_finalize__` and the like. All
-    ndarrays count as instances: to such a program `np.ndarray` is the class of all arrays, those that other packages
-    make included. What has to know an Array from an ndarray asks `type(x) is Array`.
+    It makes `Array(...)` raise; an `__init__` that raises would cost 40 ns for each Array. A class that a user derives
+    from Array derives from NumPy's ndarray instead, because NumPy programs give it methods such as
+    `__array_finalize__`. All ndarrays count as instances: for such a program, `np.ndarray` is the class of all arrays,
+    including those of other packages. Code that must distinguish an Array from an ndarray tests `type(x) is Array`.
     """
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **kwargs: Any) -> Any:
@@ -114,7 +114,7 @@ class _ClassOfArrays(type):
         return (cls is Array and issubclass(subclass, np.ndarray)) or super().__subclasscheck__(subclass)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        raise errors.ArgumentTypeError("Array: is not made by its class. Make one: xp.asarray(...)")
+        raise errors.ArgumentTypeError("Array: cannot be called. Make an Array: xp.asarray(...)")
 
     def __dir__(cls) -> list[str]:
         """The attributes without those that only raise."""
@@ -126,7 +126,7 @@ class _ClassOfArrays(type):
 class Array(methods.Methods, metaclass=_ClassOfArrays):
     """An array of the standard, on any backend.
 
-    Made by the creation functions, never by its class. `shape`, `dtype`, `device` and the operators are those
+    Creation functions make Arrays; the class cannot be called. `shape`, `dtype`, `device` and the operators are those
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
@@ -144,7 +144,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     @property  # type: ignore[misc]  # is never set
     def __class__(self) -> Any:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """What `isinstance` sees beside the type.
+        """The class for `isinstance`, in addition to the type.
 
         An Array without axes counts as one of `numbers`, as NumPy's scalars do.
         """
@@ -160,14 +160,14 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     @property
     def device(self) -> Backend:
-        """The backend that it lives on."""
+        """The backend on which the Array lives."""
         return self._home.backend
 
     @property
     def shape(self) -> tuple[int, ...]:
         """Length of each axis.
 
-        A 0-d Array of an integer for one that a trace does not know.
+        A length that a trace does not know is a 0-d integer Array.
         """
         return self._home.lengths_of(self._value)  # type: ignore[no-any-return]  # checked by the contract's test
 
@@ -184,7 +184,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def size(self) -> int:
         """Number of elements.
 
-        A 0-d Array of an integer if a trace does not know a length.
+        It is a 0-d integer Array if a trace does not know a length.
         """
         size = 1
         for n in self._home.lengths_of(self._value):
@@ -213,9 +213,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def to_device(self, device: Backend | Split | str, /, *, stream: Any = None) -> Array:
         """The same values on another backend, placed there.
 
-        Gives `self` if it is placed there already. `device` is a device or its name. `stream` is accepted for the
-        standard's sake, as transfers keep their order. Raises TransferError for what a transform traces or
-        differentiates.
+        Returns `self` if it is already placed there. `device` is a device or its name. `stream` has no effect: the
+        standard requires it, and transfers keep their order. Raises TransferError for an Array that a transform traces
+        or differentiates.
         """
         here = self._home
         if type(device) is Split:
@@ -262,8 +262,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def item(self, *args: Any) -> Any:
         """The only element as a Python scalar; with an index, that element.
 
-        `args` are an index for each axis, or one for all elements in row-major order. Raises ValueError unless there is
-        exactly one element.
+        `args` are an index for each axis, or one index in row-major order. Raises ValueError unless there is exactly
+        one element.
         """
         native = self._native
         if args:
@@ -293,9 +293,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         return transfer.to_host(self._native, self._home.backend, cause, explicit=explicit)
 
     def _handed_out(self, cause: str, *, explicit: bool = False) -> np.ndarray[Any, Any]:
-        """The values for somebody outside, who sees no write to the Array.
+        """The values for other code, which writes to the Array do not change.
 
-        Of memory that is written in place, and that others may write to, they are a copy.
+        They are a copy if the memory is written in place and others may write to it.
         """
         transfer.refuse_differentiated(self._native, self._home.backend, "become a NumPy array")
         if views.is_replaced(self) or isinstance(self._native, _NUMPYS) or self._home.backend.kind != "cpu":
@@ -351,7 +351,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __bytes__(self) -> bytes:
         """The bytes of the values in C order.
 
-        Of a 0-d integer, that many zero bytes, as `bytes` of an int.
+        For a 0-d integer, that many zero bytes, as `bytes` of an int.
         """
         host = self._host("bytes")
         return host.tobytes() if host.ndim or host.dtype.kind not in "iu" else bytes(operator.index(host))
@@ -428,8 +428,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
         """The values for NumPy: a view, or a copy for another dtype.
 
-        Of an Array in NumPy it is a view to write through, but for memory that is another's, and of a number that NumPy
-        computed, a copy. Of other libraries it is read-only: a view where memory can be shared, else a copy.
+        For an Array on NumPy, the result is a writable view, but read-only if the memory belongs to other code, and a
+        copy for a number that NumPy computed. For other libraries it is read-only: a view if memory can be shared, else
+        a copy.
         """
         host = self._exposed() if type(self._native) is _ndarray else self._handed_out("__array__")
         if dtype is not None and np.dtype(dtype) != host.dtype:
@@ -441,9 +442,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         return np.array(host) if copy else host
 
     def _exposed(self) -> np.ndarray[Any, Any]:
-        """A view of an ndarray for somebody outside.
+        """A view of an ndarray for other code.
 
-        It may be written to if the memory is an Array's own.
+        It is writable if the memory belongs to an Array.
         """
         second = getattr(views.root_of(self), "_second", None)
         if second is not None and second[0] is not None:  # it is lent
@@ -572,7 +573,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         self._write(key, value)
 
     def _is_written_in_place(self, native: Native, key: Key, value: Any) -> bool:
-        """Write by the library's own assignment, if it has one for this."""
+        """Write by the library's own assignment, if it supports the key."""
         written = self._home.backend.written
         return (
             written is not None
@@ -681,10 +682,10 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
                     return True
 
     def _update_in_place(self, function: str, other: Any) -> bool:
-        """Compute `function` of both in place if possible; returns whether so.
+        """Compute `function` of both in place if possible; say whether it was.
 
-        It is possible for NumPy memory that may be written. It takes half the time of a new array, and no memory. It is
-        not done where another backend is faster, nor if the result may have another dtype or shape.
+        It is possible for writable NumPy memory. It takes half the time of a new array, and no memory. It is not done
+        if another backend is faster, or if the result may have another dtype or shape.
         """
         home, kind, dtype = self._home, type(other), self._native.dtype
         if dtype.kind not in ("fc" if function == "divide" else "iufc") or not self._native.flags.writeable:
@@ -718,8 +719,8 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def _rebind(self, result: Any, function: str, other: Any) -> Array:
         """`self` with the result of an in-place operator.
 
-        An Array without axes that is no view counts as a number, as NumPy's scalars are: the result is a new one, of
-        whatever shape, and other names of the old keep it. Else shape and dtype stay. Raises ValueError for a result of
+        An Array without axes that is not a view counts as a number, like NumPy's scalars: the result is a new Array of
+        any shape, and other names keep the old Array. Otherwise shape and dtype stay. Raises ValueError for a result of
         another shape, TypeError for one of a dtype that cannot be cast to that of `self` by NumPy's rule "same_kind".
         `fast_inplace` in `_speedups/entry/operators.c` does the same for few elements.
         """
@@ -963,9 +964,9 @@ _KINDS: Final[dict[type, str]] = {bool: "b", int: "i", float: "f", complex: "c"}
 
 
 def _number(native: Native, home: Home) -> complex | None:
-    """The Python number of an Array without axes, where its library tells it.
+    """The Python number of an Array without axes, if its library returns it.
 
-    None if it does not, or if transfers are logged.
+    None if the library does not, or if transfers are logged.
     """
     ask = home.backend.number
     return None if ask is None or watch() is not UNWATCHED else ask(native)
@@ -979,7 +980,7 @@ _EXACT_KINDS: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", 
 _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
 _LARGE_KEY: Final = 1 << 14
-"""Threshold in elements of a key, above which the backend's own `setitem` is faster than NumPy's."""
+"""The number of elements of a key above which the backend's own `setitem` is faster than NumPy's."""
 _native_on: Final = native_on
 
 
@@ -1007,7 +1008,7 @@ def _first_of(shape: tuple[int, ...]) -> str:
 
 
 def _registered(kind: Any) -> Any:
-    """A class by which an Array without axes counts as a number of `kind`."""
+    """A class that makes an Array without axes count as a number of `kind`."""
     return kind.register(type.__new__(_ClassOfArrays, "Array", (Array,), {"__slots__": (), "__module__": "anyarray"}))
 
 
@@ -1017,7 +1018,7 @@ _NUMBERS: Final = {
     "c": _registered(numbers.Complex),
 }
 _NUMBERS["u"] = _NUMBERS["i"]
-"""The class that `x.__class__` gives, by the kind of the dtype; bool is no number to NumPy."""
+"""The class that `x.__class__` returns, by the kind of the dtype; NumPy does not count bool as a number."""
 _new: Final = register_array_class(Array)
 _current: Final = choice.current
 _slot: Any = vars(Array)["_value"]
@@ -1051,7 +1052,7 @@ _are_plain: Final = (OPERANDS | {Array}).issuperset
 def namespace() -> ModuleType:
     """The namespace of the standard.
 
-    It is looked up at run time, as it is of a higher layer.
+    It is imported at run time, because it is of a higher layer.
     """
     return sys.modules["anyarray"]
 
@@ -1062,10 +1063,10 @@ _CHUNK: Final = 4096
 
 
 def _elements(array: Array) -> Iterator[Array]:
-    """The elements along the first axis, as they are when they are wanted.
+    """The elements along the first axis, with their values at access.
 
-    Many a program asks for the iterator alone, as `np.iterable` does, or for the first element, as Matplotlib does. So
-    the others are unstacked later, and many at once, as long as nobody writes to the Array.
+    Some code creates only the iterator (`np.iterable`), or reads only the first element (Matplotlib). So the other
+    elements are unstacked later, many at once, unless the Array is written.
     """
     home, whole = array._home, array._native
     try:
@@ -1123,7 +1124,8 @@ Array._unpickled = staticmethod(_unpickled)  # type: ignore[attr-defined]  # pyr
 def _require_axes(key: Any, array: Array, ndim: int, *, is_sequence: bool) -> None:
     """Raise ValueError for a value with more axes than NumPy takes at a key.
 
-    An element takes a value without axes. A selection takes arrays with further axes of length 1, but no lists of them.
+    An element accepts a value without axes. A selection accepts arrays with further axes of length 1, but not lists of
+    them.
     """
     entries = key if type(key) is tuple else (key,)
     integers = sum(type(one) not in _BASIC or type(one) in _INTEGERS for one in entries)
@@ -1140,7 +1142,7 @@ def _require_axes(key: Any, array: Array, ndim: int, *, is_sequence: bool) -> No
 def _is_view(key: Any, array: Array) -> bool:
     """Whether NumPy gives a view for a normalised key: slices, None, `...`.
 
-    For an integer for each axis it gives a scalar. An integer may be one that a trace, or a device, has.
+    With an integer for each axis, it gives a scalar. An integer may be in a trace or on a device.
     """
     entries = key if type(key) is tuple else (key,)
     if not all(type(one) in _BASIC or _is_integer(one, array._home) for one in entries):
@@ -1158,7 +1160,7 @@ def _is_integer(entry: Native, home: Home) -> bool:
 def _counted(key: Any, home: Home) -> Any:
     """A normalised key with Python integers for those of Arrays without axes.
 
-    What a trace or a device has is left as it is.
+    Integers in a trace or on a device stay unchanged.
     """
     if type(key) is tuple:
         return key if _are_basic(map(type, key)) else tuple([_counted(one, home) for one in key])
@@ -1169,13 +1171,13 @@ def _counted(key: Any, home: Home) -> Any:
 
 
 class _Elsewhere(Exception):  # noqa: N818 - a signal within the module, no error
-    """An array in a key decides where an Array is indexed."""
+    """An array in a key determines the backend of the indexing."""
 
 
 def _decides_home(other: Array, home: Home) -> bool:
-    """Whether `other` decides where an Array on `home` is indexed or written.
+    """Whether `other` determines where an Array on `home` is indexed.
 
-    It does if it lives elsewhere, and is placed or traced.
+    The same holds for writes. It does if it lives elsewhere, and is placed or traced.
     """
     there = other._home
     return there is not home and (there.placed or there.is_traced(other._native))
@@ -1218,7 +1220,7 @@ def _normalised(key: Any, home: Home, *, is_settled: bool = False) -> Any:
 
 _INTEGERS: Final = frozenset({int, *[np.dtype(code).type for code in "bhilqBHILQ"]})
 _BASIC: Final = _INTEGERS | {slice, NoneType, EllipsisType}
-"""Classes of basic index entries, which NumPy takes as they are; it checks the bounds of slices itself.
+"""Classes of basic index entries, which are passed to NumPy unchanged; it checks the bounds of slices itself.
 
 `_speedups/entry/keys.c` repeats them."""
 _are_basic: Final = _BASIC.issuperset
@@ -1271,7 +1273,7 @@ def _key_of_array(key: Array, home: Home, is_settled: bool) -> Native:
 def _bound(bound: Any) -> Any:
     """A bound of a slice as an int.
 
-    One that a trace does not know is a native array.
+    A bound that a trace does not know is a native array.
     """
     unknown = unknown_length(bound)
     if unknown is not None:
@@ -1287,7 +1289,7 @@ def _bound(bound: Any) -> Any:
 def _explain_index(
     error: Exception, key: Any, native: Native, home: Home, value: tuple[int, ...] | None = None
 ) -> None:
-    """Raise the clear error for a wrong key, or a wrong value for it.
+    """Raise a clear error for a wrong key, or a wrong value for it.
 
     The key is normalised, or basic. Returns if both seem right.
     """

@@ -1,8 +1,8 @@
 """NumPy's order of complex numbers: by real part, then by imaginary part.
 
-The standard has none, so its functions refuse complex numbers. The methods of arrays, and NumPy's names, have it.
-Numbers of which a part is NaN come last. Each function here is called where the standard's raised TypeError, which it
-raises again for what is not complex.
+The standard defines no order, so its functions refuse complex numbers. The methods of arrays and NumPy's names use this
+order. Numbers with a NaN part come last. Each function here is called when the standard's function raised TypeError,
+and raises that error again for other dtypes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _may_be_compared(value: Any) -> bool:
 
 
 def compared(name: str, x1: Any, x2: Any) -> Array:
-    """Whether elements compare so: `name` is "less" or the like.
+    """Whether elements compare as `name` says, such as "less".
 
     False if a part of either is NaN.
     """
@@ -119,7 +119,7 @@ def extreme(x: Any, axis: int | Sequence[int] | None, keepdims: bool, *, is_high
 def extreme_of_two(x1: Any, x2: Any, *, is_highest: bool, leaves_nan_out: bool) -> Array:
     """The higher, or lower, of each two elements; NaN if either is NaN.
 
-    With `leaves_nan_out` the other, where one is NaN.
+    With `leaves_nan_out`, the other one if one is NaN.
     """
     require_complex(x1, x2)
     dtype = _xp.result_type(x1, x2)

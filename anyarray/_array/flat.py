@@ -32,7 +32,7 @@ class Flat:
         self.base = array
         """The Array itself."""
         self.index = 0
-        """How many elements were taken from the iterator."""
+        """The number of elements taken from the iterator."""
         self._elements: Iterator[Array] | None = None
 
     def __len__(self) -> int:
@@ -95,7 +95,7 @@ def as_many(values: Array, count: int) -> Array:
 def as_operand(value: Any) -> Any:
     """A list, a tuple or a range as an Array; else the value itself.
 
-    An empty one is of integers, as indices are.
+    An empty sequence has an integer dtype, for use as indices.
     """
     if not isinstance(value, (list, tuple, range)):
         return value

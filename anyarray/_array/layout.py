@@ -1,6 +1,7 @@
-"""How the elements of an Array lie in memory: strides, flags, base.
+"""The memory layout of an Array: strides, flags, base.
 
-On NumPy and CuPy they are the library's. Elsewhere they are those that NumPy would have, which decide what is a view.
+On NumPy and CuPy they are the library's. On other libraries they are those that NumPy would have, which determine the
+views.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def strides(x: Any) -> tuple[int, ...]:
 
 
 def is_contiguous(x: Any, order: str) -> bool:
-    """Whether elements in the order "C" or "F" lie one behind another."""
+    """Whether elements are contiguous in the order "C" or "F"."""
     native = x._native
     if type(native) is np.ndarray:  # the common case, in a third of the time
         return native.flags.c_contiguous if order == "C" else native.flags.f_contiguous
@@ -49,7 +50,7 @@ def is_contiguous(x: Any, order: str) -> bool:
 
 
 def base(x: Any) -> Any:
-    """The Array whose elements a view shows; None for one that is no view."""
+    """The base of a view; None for an Array that is not a view."""
     view = views.view_of(x)
     if view is not None and view.parent is not None:
         return views.root_of(x)
@@ -68,9 +69,9 @@ def base(x: Any) -> Any:
 
 
 def may_be_strided(x: Any) -> bool:
-    """Whether `strided` takes an Array.
+    """Whether `strided` supports an Array.
 
-    Not where a trace does not know a length, nor what PyTorch holds reversed or for a derivative.
+    It does not if a trace does not know a length, nor for reversed or differentiated tensors of PyTorch.
     """
     native, home = x._native, x._home
     if home.has_views:
@@ -79,9 +80,9 @@ def may_be_strided(x: Any) -> bool:
 
 
 def strided(x: Any, function: Callable[[Any], Any], found: Any = None, *, is_read_only: bool = False) -> Any:
-    """The view that has the elements which `function` gives of an ndarray.
+    """The view with the elements that `function` selects from an ndarray.
 
-    `found` are these elements, if they are known and no view.
+    `found` are these elements, if they are known and not a view.
     """
     native, home = x._native, x._home
     selection = views.Strided(function, is_read_only)
@@ -96,12 +97,12 @@ def strided(x: Any, function: Callable[[Any], Any], found: Any = None, *, is_rea
 
 
 def _is_own(native: np.ndarray[Any, Any], holder: np.ndarray[Any, Any]) -> bool:
-    """Whether a base is but the bytes that were allocated for an ndarray."""
+    """Whether a base is only the bytes that were allocated for an ndarray."""
     return holder.dtype == np.uint8 and holder.nbytes == native.nbytes + alignment.ALIGNMENT
 
 
 class Flags:
-    """`x.flags`: what NumPy says of the memory of an array, to be read."""
+    """`x.flags`: NumPy's description of the memory of an array, read-only."""
 
     __slots__ = ("_array",)
 
@@ -125,12 +126,12 @@ class Flags:
 
     @property
     def forc(self) -> bool:
-        """Whether they lie so in either order."""
+        """Whether elements are contiguous in either order."""
         return self.c_contiguous or self.f_contiguous
 
     @property
     def fnc(self) -> bool:
-        """Whether they lie in column-major, and not in row-major order."""
+        """Whether they are in column-major and not in row-major order."""
         return self.f_contiguous and not self.c_contiguous
 
     @property
@@ -160,7 +161,7 @@ class Flags:
 
     @property
     def owndata(self) -> bool:
-        """Whether the Array is no view."""
+        """Whether the Array is not a view."""
         native = self._array._native
         holder = getattr(native, "base", None)
         is_own = not self._array._home.has_views or holder is None
@@ -191,7 +192,7 @@ class Flags:
 
     @property
     def aligned(self) -> bool:
-        """Whether elements lie where the processor wants them: always."""
+        """Whether elements are aligned for the processor: always."""
         return True
 
     def __eq__(self, other: object) -> bool:
@@ -225,4 +226,4 @@ _BITS: Final = {
     "C_CONTIGUOUS": 0x1, "F_CONTIGUOUS": 0x2, "OWNDATA": 0x4, "WRITEABLE": 0x400, "ALIGNED": 0x100,
     "WRITEBACKIFCOPY": 0x2000,
 }  # fmt: skip
-"""What NumPy shows, and the bit of each in the number of its flags."""
+"""The flags that NumPy shows, and the bit of each in their number."""

@@ -1,8 +1,8 @@
 """NumPy's methods and attributes of arrays, for `Array`.
 
-Each stands for a function of the namespace, with the parameters that ndarray's method has. Results are those of the
-function, on its backend; `out` is written and returned. What writes in place does so by `x[...] = ...`, so that views
-see it on every backend.
+Each calls a function of the namespace, with the parameters of ndarray's method. Results are those of the function, on
+its backend; `out` is written and returned. Methods that write in place do so by `x[...] = ...`, so views change on
+every backend.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ OF_NDARRAY: Final = (
     "all any argmax argmin argpartition argsort choose clip compress conj conjugate copy cumprod cumsum dot fill "
     "flatten max min nonzero partition put repeat round searchsorted sort squeeze swapaxes take trace transpose"
 )
-"""Methods that those of ndarray compute of few elements in NumPy.
+"""Methods that ndarray's methods compute for few elements in NumPy.
 
 Their values do not depend on the order of sums.
 """
@@ -92,7 +92,7 @@ class Methods(_Base):
 
     @property
     def imag(self) -> Array:
-        """The imaginary parts, as a view; zeros to be read if it is real."""
+        """The imaginary parts, as a view; read-only zeros if it is real."""
         if self.dtype.kind == "c":
             return _xp.imag(self)
         return _xp.broadcast_to(_xp.zeros_like(self), self.shape)
@@ -129,7 +129,7 @@ class Methods(_Base):
 
     @property
     def flags(self) -> Flags:
-        """How the elements lie in memory, and whether they may be written."""
+        """The layout of elements in memory, and whether they are writable."""
         return Flags(self)
 
     @property
@@ -143,7 +143,7 @@ class Methods(_Base):
 
     @property
     def base(self) -> Array | None:
-        """The Array that this is a view of, or None."""
+        """The base of this view, or None."""
         return layout.base(self)  # type: ignore[no-any-return]  # an Array
 
     # Reductions
@@ -309,7 +309,7 @@ class Methods(_Base):
     # Elements
 
     def clip(self, min: Any = None, max: Any = None, out: Any = None) -> Array:  # noqa: A002 - ndarray's names
-        """Elements, those below `min` or above `max` replaced by these."""
+        """Elements limited to the range from `min` to `max`."""
         low, high = as_operand(min), as_operand(max)
         if self.dtype.kind in "iu":  # a Python integer beyond the dtype is no bound
             least, greatest = self.dtype.bounds
@@ -331,7 +331,7 @@ class Methods(_Base):
         return self.conj(out)
 
     def round(self, decimals: SupportsIndex = 0, out: Any = None) -> Array:
-        """Elements rounded to so many decimals, ties to even."""
+        """Elements rounded to a number of decimals, ties to even."""
         found = _rounded(self, operator.index(decimals))
         return found if out is None else write("round", out, found)
 
@@ -371,7 +371,7 @@ class Methods(_Base):
         return found if out is None else write("take", out, found)
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
-        """A diagonal of the matrices of two axes, as a view to be read."""
+        """A diagonal of the matrices of two axes, as a read-only view."""
         return _xp.linalg.diagonal(_matrices("diagonal", self, axis1, axis2), offset=offset)
 
     # Order
@@ -440,7 +440,7 @@ class Methods(_Base):
             raise errors.ArgumentValueError(f"resize: new_shape must hold no negative lengths, not {wanted}")
         if views.may_be_seen(self):
             raise errors.ArgumentValueError(
-                "resize: x is a view or is seen by others, whose shape would not change. Make a new one: np.resize, "
+                "resize: x is a view or has views, whose shape would not change. Make a new array: np.resize, "
                 "or xp.reshape(x, ...)"
             )
         views.require_writable(self, "resize")
@@ -483,8 +483,8 @@ class Methods(_Base):
     ) -> Array:
         """In another dtype: `xp.astype`.
 
-        Complex numbers that become real lose their imaginary parts, with a warning. What NumPy alone has, as text and
-        objects, becomes an ndarray.
+        Complex numbers that become real lose their imaginary parts, with a warning. Dtypes that only NumPy has, such as
+        text and objects, give an ndarray.
         """
         if casting != "unsafe" and not np.can_cast(np.dtype(self.dtype), np.dtype(dtypes.dtype(dtype)), casting):
             raise errors.ArgumentTypeError(
@@ -502,7 +502,7 @@ class Methods(_Base):
         return result if order != "C" or result.flags.c_contiguous else result.copy("C")
 
     def copy(self, order: Order = _C) -> Array:
-        """A copy, which shows no write to the Array."""
+        """A copy, independent of the Array."""
         native = self._native
         if type(native) is np.ndarray and (order == "F" or not native.flags.c_contiguous):
             return wrap(native.copy(order), self._home)
@@ -516,9 +516,8 @@ class Methods(_Base):
     def view(self, dtype: Any = None, type: Any = None) -> Array:  # noqa: A002 - ndarray's name
         """A view; with `dtype`, of the bits of elements as numbers of that.
 
-        If that has another number of bytes, the last axis has fewer or more elements. With a class derived from
-        np.ndarray, or a dtype that NumPy alone has, an ndarray of that: a view where memory can be written, else a
-        copy.
+        If the sizes of the dtypes differ, the last axis has fewer or more elements. A class derived from np.ndarray, or
+        a dtype that only NumPy has, gives an ndarray: a view if the memory is writable, else a copy.
         """
         is_numpys = [isinstance(one, _class) and issubclass(one, np.ndarray) for one in (dtype, type)]
         if any(is_numpys) or dtypes.is_numpys_dtype(dtype):
@@ -550,9 +549,9 @@ class Methods(_Base):
         return found
 
     def byteswap(self, inplace: bool = False) -> Array:
-        """The numbers whose bytes stand in the opposite order.
+        """The numbers with their bytes in the opposite order.
 
-        With `inplace` they are written over the elements, and the Array itself is the result.
+        With `inplace`, they overwrite the elements, and the Array itself is returned.
         """
         length = self.itemsize // (2 if self.dtype.kind == "c" else 1)
         stored = self.reshape(-1).view(np.uint8).reshape(-1, length)
@@ -610,7 +609,7 @@ _SORTS_BY_LETTER: Final = tuple(one[0] for one in _SORTS)
 def set_shape(x: Array, shape: Any) -> None:
     """Give an Array another shape in place: `x.shape = shape`.
 
-    Raises ValueError where only a copy can have it.
+    Raises ValueError if only a copy can have that shape.
     """
     view, home = views.view_of(x), x._home
     wanted = as_shape("shape", "x.shape", shape)
@@ -634,7 +633,7 @@ def set_shape(x: Array, shape: Any) -> None:
 
 
 def element(x: Array, args: tuple[Any, ...]) -> Array:
-    """The element that the arguments of `x.item(...)` name."""
+    """The element selected by the arguments of `x.item(...)`."""
     if len(args) == 1 and type(args[0]) is not tuple:
         return x.flat[operator.index(args[0])]
     key = args[0] if len(args) == 1 else args
@@ -646,7 +645,7 @@ def element(x: Array, args: tuple[Any, ...]) -> Array:
 
 
 def _take_over(x: Any, other: Array) -> None:
-    """Give an Array that nobody else sees the values of another, a new one."""
+    """Give an Array without views the values of another, new Array."""
     second_copies.drop(x)
     x._native, x._home = other._native, other._home
     if views.view_of(x) is not None:
@@ -699,7 +698,7 @@ def _reduced(name: str, x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool,
     if where is not True and where is not None:  # None is what JAX has for all
         if name not in _IDENTITY and initial is None:
             raise errors.ArgumentValueError(
-                f"{name}: initial must be given beside where, for lines of which none is chosen"
+                f"{name}: initial is required with where, for lines without a chosen element"
             )
         x = _xp.where(_mask(name, where, x), x, _number(_IDENTITY.get(name, initial), x.dtype))
     options = {"dtype": dtype} if name in ("prod", "sum") else {}
@@ -749,7 +748,7 @@ def _returned(function: str, out: Any, found: Array, dtype: DTypeLike | None) ->
 
 
 def _count(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:
-    """How many elements of each line are chosen, in the dtype of `x`."""
+    """The number of chosen elements of each line, in the dtype of `x`."""
     chosen = _xp.sum(_mask("mean", where, x), axis=axis, keepdims=keepdims)
     return _xp.astype(chosen, _xp.real(x).dtype if x.dtype.kind == "c" else x.dtype)
 
@@ -828,7 +827,7 @@ def _matrices(function: str, x: Any, axis1: SupportsIndex, axis2: SupportsIndex)
 
 
 def _positions(function: str, indices: Any, count: int, mode: str) -> Array:
-    """Indices into so many elements, brought into range as `mode` says."""
+    """Indices into a number of elements, brought into range by `mode`."""
     given = as_operand(indices)
     at = _xp.asarray(given) if type(given) in SCALARS else as_array(function, "indices", given)
     if mode == "raise":
@@ -853,7 +852,7 @@ def _taken(x: Any, indices: Any, axis: int | None, mode: str) -> Array:
 def _choices(choices: Any) -> list[Array]:
     """The arrays among which to choose.
 
-    Python numbers take part without a dtype of their own.
+    Python numbers have no dtype of their own.
     """
     given = [one if type(one) in SCALARS else as_operand(one) for one in choices]
     if not given:

@@ -23,7 +23,7 @@ def values_of(x: Any) -> str:
 def text_of(x: Any) -> str:
     """The values, dtype and home: `Array([0.], dtype=float64, device=numpy)`.
 
-    With the shape where the values do not show it. NumPy's print option `override_repr` decides, if it is set.
+    The shape is included if the values do not show it. NumPy's print option `override_repr` applies, if it is set.
     """
     options: Any = np.get_printoptions()  # whose types lack this one
     override = options["override_repr"]
@@ -42,7 +42,7 @@ def text_of(x: Any) -> str:
 def _layout(x: Any) -> str:
     """The text of an array that is lazy or on several devices, else "".
 
-    Only explicit reads compute or gather its values.
+    Only explicit reads compute or gather the values.
     """
     backend = x._home.backend
     if backend.has_hook("chunks_of") and not x._home.is_traced(x._native):

@@ -396,7 +396,7 @@ def dlpack(
 ) -> Any:
     """A DLPack capsule of a native array.
 
-    On the host it is made by NumPy, whose exporter supports all versions, but for bfloat16.
+    On the host, NumPy's exporter makes it, which supports all versions, except for bfloat16.
     """
     transfer.refuse_differentiated(native, home.backend, "be exported")
     wanted = None if dl_device is None else (int(dl_device[0]), int(dl_device[1]))

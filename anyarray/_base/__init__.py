@@ -1,4 +1,4 @@
-"""What knows no library: errors, dtypes, `with` blocks, nested values.
+"""Code without a library: errors, dtypes, `with` blocks, nested values.
 
 Everything else may import from here; nothing here imports from another folder.
 
@@ -14,5 +14,5 @@ Everything else may import from here; nothing here imports from another folder.
     extension     the compiled module `anyarray._speedups`, or None
     other_names   what to write for a name of NumPy that the namespace or an Array lacks
 
-Begin with `errors`: a message has one maker, and most are there.
+Begin with `errors`: each message is made in one place, and most are there.
 """

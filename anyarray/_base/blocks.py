@@ -18,9 +18,9 @@ T = TypeVar("T")
 
 
 def block(opened: Callable[P, AbstractContextManager[T]]) -> Callable[P, Block[T]]:
-    """A function of blocks, each with a context manager of its own.
+    """A function that returns blocks, each with its own context manager.
 
-    It decorates functions, too, as those of `contextlib.contextmanager` do, but coroutines and generators as well.
+    A block also decorates functions, as `contextlib.contextmanager` does, and coroutines and generators as well.
     """
 
     @functools.wraps(opened)
@@ -88,7 +88,7 @@ def within(name: str, opened: Callable[[], AbstractContextManager[Any]], functio
         raise errors.ArgumentTypeError(f"{name}: decorates a function, not {type(function).__name__}")
     if inspect.isclass(function):
         raise errors.ArgumentTypeError(
-            f"{name}: {qualified_name_of(function)} is a class, of which only the making would run in the block. "
+            f"{name}: {qualified_name_of(function)} is a class, and only its construction would run in the block. "
             "Decorate its methods"
         )
     if is_any_of(function, inspect.isgeneratorfunction):

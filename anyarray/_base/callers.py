@@ -26,14 +26,14 @@ def user_frame() -> FrameType:
 
 
 TRACEBACK: Final = "ANYARRAY_TRACEBACK"
-"""The environment variable that says "full" where tracebacks are to show our frames."""
+"""The environment variable; "full" shows our frames in tracebacks."""
 
 
 def shortened(error: Exception, libraries: Iterable[str]) -> Exception:
-    """The error, with a traceback of the user's frames alone.
+    """The error with a traceback of only the user's frames.
 
-    For an error of ours, that is without the frames of these packages and without the library's error behind it. Any
-    other error keeps those of the packages. Does nothing if ANYARRAY_TRACEBACK is "full".
+    An error of ours also loses the frames of these packages and the library's error as its cause. Other errors keep the
+    frames of the packages. Does nothing if ANYARRAY_TRACEBACK is "full".
     """
     if environment.variable(TRACEBACK).lower() == "full":
         return error

@@ -38,7 +38,7 @@ class DType:
     itemsize: int
     """Bytes of one element."""
     dtype: np.dtype[Any]
-    """NumPy's dtype; NumPy, JAX and TensorFlow ask for this attribute."""
+    """NumPy's dtype; NumPy, JAX and TensorFlow read this attribute."""
     bounds: tuple[int, int]
     """The least and the greatest value; only integers have them."""
 
@@ -180,9 +180,9 @@ STANDARD: Final = {
 """The dtypes that the standard names, in its order, by name."""
 
 KNOWN: Final = {**STANDARD, "float16": float16, "bfloat16": bfloat16}
-"""Every dtype that an Array can have, by name."""
+"""Every dtype of Arrays, by name."""
 _NUMPYS_NUMBERS: Final = frozenset(np.dtype(name).num for name in [*STANDARD, "float16"])
-"""NumPy's numbers of its dtypes among them; what has another one may have one of these names."""
+"""NumPy's numbers of these dtypes; dtypes with other numbers may have the same names."""
 
 KINDS: Final = {
     "bool": "b",
@@ -196,7 +196,7 @@ KINDS: Final = {
 """The standard's names of kinds, as the letters of `DType.kind`."""
 
 DTypeLike: TypeAlias = DType | np.dtype[Any] | type[Any] | str
-"""Anything that means a dtype: one of ours, of NumPy or of another library, its name, or Python's bool, int ..."""
+"""Anything that converts to a dtype: one of ours, of NumPy or of another library, a name, or Python's bool, int ..."""
 
 _by_object: dict[Any, DType] = {}
 
@@ -207,13 +207,13 @@ _CURES: Final = {
     },
     **{(name, bool): ". Give keepdims by name: keepdims=True" for name in ("prod", "sum")},
 }
-"""What to write instead of a number or a bool that came in the place of a dtype, by function."""
+"""The cure for a number or a bool passed as a dtype, by function."""
 
 
 def dtype(wanted: Any, function: str = "", /) -> DType:
     """The dtype that `wanted` means: ours, NumPy's, a name or a Python class.
 
-    Raises TypeError for what is no dtype of an Array (object, string, datetime ...), which names the `function`.
+    Raises TypeError, which names the `function`, for other dtypes (object, string, datetime ...).
     """
     if type(wanted) is DType:
         return wanted
@@ -254,15 +254,15 @@ def dtype(wanted: Any, function: str = "", /) -> DType:
 class DerivedArray(np.ndarray):
     """The base of classes that a program derives from Array.
 
-    It stands in the place of np.ndarray.
+    It replaces np.ndarray.
     """
 
 
 def is_numpys_own(value: Any) -> bool:
-    """Whether `value` is of NumPy, and of a dtype that only NumPy has.
+    """Whether `value` is an object of NumPy with a dtype that only NumPy has.
 
-    These are text, dates, objects, records, long doubles. So are, whatever their dtype, masked arrays and those of
-    classes that a program derives from np.ndarray.
+    Such dtypes are text, dates, objects, records and long doubles. Masked arrays and instances of classes that a
+    program derives from np.ndarray count, too, with any dtype.
     """
     if not isinstance(value, (np.ndarray, np.generic)):
         return False
@@ -272,7 +272,7 @@ def is_numpys_own(value: Any) -> bool:
 
 
 def is_numpys_dtype(value: Any) -> bool:
-    """Whether `value` says a dtype that no other library has."""
+    """Whether `value` means a dtype that no other library has."""
     if not isinstance(value, (str, type, list, dict, np.dtype)) or isinstance(value, DType):
         return False
     try:
@@ -398,7 +398,7 @@ _changes: Final[list[None]] = []
 
 
 class _Defaults(dict[type[Any], DType]):
-    """What holds in a block of `default_dtypes`."""
+    """The defaults in a block of `default_dtypes`."""
 
     __slots__ = ("block", "outer")
 
@@ -429,9 +429,9 @@ def default_dtypes(
 ) -> AbstractContextManager[None]:
     """Change the dtypes of creation functions and scalars in a `with` block.
 
-    `float=xp.float32` is for float32-first work: creation functions, Python floats beside
-    integer arrays and, unless given, complex (complex64) follow. Each thread and asyncio task has its own.
-    Raises TypeError if a dtype is not of the kind that it is given for.
+    With `float=xp.float32`, creation functions and Python floats combined with integer arrays give float32, and complex
+    defaults to complex64 unless given. Each thread and asyncio task has its own defaults.
+    Raises TypeError for a dtype of another kind.
 
     >>> import anyarray as xp
     >>> with xp.default_dtypes(float=xp.float32):

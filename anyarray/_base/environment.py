@@ -6,17 +6,17 @@ import os
 from typing import Final
 
 OFF: Final = ("off", "0", "no", "false")
-"""What turns a thing off."""
+"""The values that turn a feature off."""
 
 
 def variable(name: str) -> str:
     """The value of a variable, or "".
 
-    Without spaces around it: on Windows `set NAME=value && ...` leaves one.
+    Spaces around it are stripped: on Windows, `set NAME=value && ...` leaves one.
     """
     return os.environ.get(name, "").strip()
 
 
 def is_off(name: str) -> bool:
-    """Whether a variable turns off what it stands for."""
+    """Whether a variable turns its feature off."""
     return variable(name).lower() in OFF

@@ -18,8 +18,8 @@
     │   ├── TooLargeError (MemoryError)                an array that must stand in one block
     │   └── TraceError (RuntimeError)                  an Array that outlived its trace
 
-A message is one sentence: function, parameter, what was wanted, what came; then the cure.
-The functions below make those messages that more than one place needs.
+A message is one sentence: function, parameter, expected and given value; then the cure. The functions below make the
+messages that more than one place needs.
 """
 
 from __future__ import annotations
@@ -89,23 +89,23 @@ class LinAlgError(ArgumentValueError, np.linalg.LinAlgError):
 
 
 class OutOfMemoryError(AnyarrayError, MemoryError):
-    """A call found no memory, also after what can be freed was freed."""
+    """A call ran out of memory, even after unused memory was freed."""
 
 
 class TooLargeError(AnyarrayError, MemoryError):
-    """An array that must stand in one block is larger than is allowed."""
+    """An array that must be in one block is larger than the limit."""
 
 
 class TransferError(AnyarrayError, RuntimeError):
-    """Data would have been copied between backends where that is forbidden."""
+    """A copy between backends that is forbidden here."""
 
 
 class TraceError(AnyarrayError, RuntimeError):
-    """An Array that stood for a value inside a transform is used after it."""
+    """An Array of a transform is used after the transform has ended."""
 
 
 def is_signal(error: BaseException) -> bool:
-    """Whether an exception is no error, but a way out of a computation.
+    """Whether an exception is not an error but ends a computation early.
 
     As that of torch.utils.checkpoint, its class is private. `_speedups/core/arrays.c` repeats this.
     """
@@ -122,7 +122,7 @@ def leaked(function: str) -> TraceError:
 
 
 def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeError:
-    """Error for an argument that is no array of any backend."""
+    """Error for an argument that is not an array of any backend."""
     dense = as_dense(came)
     cure = f". Make it dense: {dense}" if dense else ". Wrap it: xp.asarray(...)" if holds_numbers(came) else ""
     return ArgumentTypeError(f"{function}: {parameter} must be an Array, not {type(came).__name__}{cure}")
@@ -130,7 +130,7 @@ def not_an_array(function: str, parameter: str, came: object) -> ArgumentTypeErr
 
 def takes_part_in_no_ufunc(function: str, came: object, cure: str = "") -> ArgumentTypeError:
     """Error for an operand whose class has None as `__array_ufunc__`."""
-    return ArgumentTypeError(f"{function}: the operand of class {type(came).__name__} takes part in no ufunc{cure}")
+    return ArgumentTypeError(f"{function}: operands of class {type(came).__name__} do not support ufuncs{cure}")
 
 
 def renamed(error: Exception, wrong: str, right: str) -> Exception:
@@ -185,8 +185,8 @@ def unknown_length(function: str) -> UnsupportedError:
 def no_reverse_derivative() -> UnsupportedError:
     """Error for a derivative in reverse mode of a `while_loop`."""
     return UnsupportedError(
-        "while_loop: has no derivative in reverse mode, as the number of turns follows from values. Use xp.scan, "
-        'xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
+        "while_loop: has no derivative in reverse mode, because the number of iterations depends on values. Use "
+        'xp.scan, xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
     )
 
 

@@ -37,7 +37,7 @@ speedups: Final = _found()
 def shadowing() -> str:
     """A message if this folder hides a compiled installation, else "".
 
-    Python imports a folder of sources from the working directory before what is installed.
+    Python prefers a source folder in the working directory to the installed package.
     """
     from pathlib import Path  # 4 ms, so not at `import anyarray`
 

@@ -25,7 +25,7 @@ LONGEST: Final = 100
 MALFORMED: Final = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors of code that reads the entries of a malformed file."""
 LOOK: Final = 0.2
-"""Seconds between two looks whether a lock is free."""
+"""Seconds between two attempts to acquire a lock."""
 
 
 class UnusableError(Exception):
@@ -35,7 +35,7 @@ class UnusableError(Exception):
 def json_object(file: Path) -> dict[str, Any] | None:
     """The object in a JSON file of `LARGEST` bytes at most, or None.
 
-    None means that there is no file. All its numbers are finite as floats. Raises UnusableError for anything else.
+    None means that the file does not exist. All numbers are finite as floats. Raises UnusableError for anything else.
     """
     import json  # 4 ms, so not at `import anyarray`
 
@@ -86,8 +86,8 @@ def _whole(text: str) -> int:
 def replacement(of: Path) -> Generator[tuple[Path, Path]]:
     """Paths of a temporary file in the folder of a file, and of that file.
 
-    For `os.replace`, so that readers see the old one or the new one. Links are followed, folders are made. The
-    temporary file is removed in the end. Raises OSError.
+    They are for `os.replace`, so that readers see the old file or the new one. Links are followed, and folders are
+    created. The temporary file is removed at the end. Raises OSError.
     """
     import secrets  # 5 ms and 4 ms, so not at `import anyarray`
     from pathlib import Path
@@ -112,8 +112,8 @@ def replacement(of: Path) -> Generator[tuple[Path, Path]]:
 def locked(name: str, wait: Callable[[], None]) -> Generator[None]:
     """Hold the lock of this name, a file in the user's cache folder.
 
-    Other users cannot open it. If another process holds it, `wait` is called, then it is waited for. The system
-    releases it when the process ends.
+    Other users cannot open it. If another process holds it, `wait` is called, and then this process waits. The system
+    releases the lock when the process ends.
     """
     with contextlib.ExitStack() as stack:
         try:
@@ -140,7 +140,7 @@ def _private(path: str, flags: int) -> int:
 def _is_locked(descriptor: int) -> bool:
     """Whether this process holds the lock of a file now.
 
-    True, too, where files cannot be locked.
+    It is also True if files cannot be locked.
     """
     try:
         if sys.platform == "win32":

@@ -26,7 +26,7 @@ def wraps(function: Callable[..., Any]) -> Callable[[Callable[P, R]], Callable[P
 
 
 def check_is_function(name: str, function: Any) -> None:
-    """Raise TypeError for what is not callable or a generator function."""
+    """Raise TypeError unless it is callable and not a generator function."""
     if not callable(function):
         raise errors.ArgumentTypeError(f"{name}: f must be a function, not {type(function).__name__}")
     if is_any_of(function, inspect.isgeneratorfunction, inspect.isasyncgenfunction):
@@ -39,7 +39,7 @@ def check_is_function(name: str, function: Any) -> None:
 def publish(module: str, names: Iterable[str], where: Mapping[str, Any]) -> None:
     """Name a public module as that of functions and classes.
 
-    `help`, pickles and tracebacks then show that module in place of the private one where they are defined.
+    `help`, pickles and tracebacks then show that module instead of the private one.
     """
     for name in names:
         found = where.get(name)

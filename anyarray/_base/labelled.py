@@ -21,7 +21,7 @@ def is_labelled(value: Any) -> bool:
 
 
 def values(of: Any) -> Any:
-    """The values without labels: an ndarray, or what a DataArray holds."""
+    """The values without labels: an ndarray, or the array of a DataArray."""
     return of.data if _name_of(type(of)) == "DataArray" else np.asarray(of)
 
 

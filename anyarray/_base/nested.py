@@ -1,7 +1,7 @@
 """Containers (pytrees): tuples, lists, dicts, namedtuples, dataclasses.
 
 A nested value is flattened to its leaves, the Arrays, and a structure, and unflattened from them. A structure is
-hashable, and values with equal structures are equal but for their leaves, so it is a key for the cache of compiled
+hashable, and values with equal structures differ only in their leaves, so it is a key for the cache of compiled
 functions. The proxies in which `tf.Module` wraps containers count as those containers.
 """
 
@@ -28,9 +28,9 @@ LEAF: Final = "leaf"
 
 
 class Static:
-    """A value that is no leaf, as part of a structure, as a static argument.
+    """A value in a structure that is not a leaf, such as a static argument.
 
-    Two are equal if class and value are.
+    Two are equal if their classes and values are.
     """
 
     __slots__ = ("_key", "value")
@@ -97,7 +97,7 @@ def from_parts(kind: Any, keys: tuple[Any, ...] | None, parts: Iterable[Any]) ->
 def map_parts(value: Any, change: Callable[[Any], Any]) -> Any:
     """A container with `change` applied to its parts; anything else itself.
 
-    A container of which `change` returns every part unchanged is returned itself. Of a dataclass only the fields are
+    If `change` returns every part unchanged, the result is the container itself. Only the fields of a dataclass are
     changed, not its other attributes.
     """
     content = keys_and_parts(value)

@@ -35,7 +35,7 @@ ALIASES: Final = {
     "amax": "max",
     "amin": "min",
 }
-"""The standard's name of a function by NumPy's, where they differ."""
+"""The standard's name of a function by NumPy's, if they differ."""
 
 NEAR_EQUIVALENTS: Final = {
     "array": "asarray",
@@ -49,7 +49,7 @@ NEAR_EQUIVALENTS: Final = {
     "row_stack": "concat",
     "tensor": "asarray",
 }
-"""A function that does nearly the same, by the name of a function of NumPy that the standard lacks."""
+"""A similar function, by the name of a NumPy function that the standard lacks."""
 
 REPLACEMENTS: Final = {
     "complex": "xp.complex128",

@@ -11,9 +11,9 @@ def cores() -> int | None:
 
 
 def threads() -> int:
-    """How many threads may share a piece of work.
+    """The number of threads that may share a task.
 
-    One for each core, or as many as OMP_NUM_THREADS says. Process pools set that, so that their workers do not compete.
+    It is the number of cores, or OMP_NUM_THREADS, which process pools set so that their workers do not compete.
     """
     said = os.environ.get("OMP_NUM_THREADS", "").split(",")[0].strip()
     here = cores() or 1
@@ -21,7 +21,7 @@ def threads() -> int:
 
 
 def model() -> str:
-    """Its model; `platform` gives only its family on Linux."""
+    """Its model; on Linux, `platform` returns only its family."""
     import platform  # 3 ms, so not at `import anyarray`
 
     found = _line_of("/proc/cpuinfo", "model name") or platform.processor()
@@ -36,7 +36,7 @@ def accelerators() -> list[str]:
 
 
 def _line_of(file: str, name: str) -> str:
-    """What the line of this name says in a file of the kernel, or ""."""
+    """The value of the line with this name in a file of the kernel, or ""."""
     try:
         with open(file) as opened:
             lines = opened.read().splitlines()

@@ -1,10 +1,10 @@
 """Settings that `with` blocks change: the values of context variables.
 
-They behave as those of `decimal.localcontext`. A block sets the variable on entry, so the change holds in its thread or
-asyncio task and in the tasks that are begun inside. Each value knows the block that made it and the value outside, so
-blocks may end in any order. As for any context variable, a block of a generator also holds for the caller while that
-generator is suspended, since generators have no context of their own. `blocks.within` opens a block around each step of
-a decorated generator function instead.
+They behave like `decimal.localcontext`. A block sets the variable on entry, so the change applies to its thread or
+asyncio task and to tasks that start inside. Each value refers to its block and to the outer value, so blocks may end in
+any order. As with any context variable, a block of a generator also applies to the caller while the generator is
+suspended, because generators have no separate context. `blocks.within` opens a block around each step of a decorated
+generator function instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def variable(name: str, default: V) -> ContextVar[V]:
 class Holding(Generic[V, T]):
     """A `with` block that changes the value of a context variable.
 
-    Its target gets `given`. `change` takes the value outside and the block, which the value that it returns keeps as
+    Its target gets `given`. `change` takes the outer value and the block, and returns a value that stores them as
     `outer` and `block`.
     """
 
@@ -60,13 +60,13 @@ class Holding(Generic[V, T]):
 def close(variable: ContextVar[V], block: Any) -> None:
     """Close a block, which need not be the innermost.
 
-    It may even be open in another context only, where a generator is closed elsewhere. Then this changes nothing.
+    If a generator is closed elsewhere, the block may be open only in another context. Then nothing changes.
     """
     variable.set(_without(variable.get(), block))
 
 
 def _without(value: Any, block: Any) -> Any:
-    """The value without a block, which others may be nested in."""
+    """The value without a block, which may contain other blocks."""
     outer = getattr(value, "outer", None)
     if outer is None:
         return value

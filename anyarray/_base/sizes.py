@@ -1,4 +1,4 @@
-"""Sizes that overflow, of which a library crashes in place of raising."""
+"""Sizes that overflow, for which libraries crash instead of raising."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from anyarray._base import errors
 
 LARGE: Final = 1 << 31
-"""A count below cannot make a size overflow."""
+"""Counts below this cannot make a size overflow."""
 
 
 def refuse_overflow(function: str, lengths: Iterable[float], itemsize: int) -> None:
@@ -41,4 +41,4 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> Any:
 
 
 CHECKED: Final = {"repeat": repeat}
-"""Functions that are called in place of NumPy's of that name."""
+"""Functions that replace NumPy's functions of these names."""

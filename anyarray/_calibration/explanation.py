@@ -151,12 +151,12 @@ def duration(seconds: float) -> str:
 
 @block
 def explain() -> AbstractContextManager[Explanation]:
-    """Record every automatic decision inside a `with` block.
+    """Record the decisions of the automatic choice in a `with` block.
 
-    That is where a call ran, what was predicted for each backend, why, and how long it took. The explanation has
-    `decisions` and prints as a table with totals by backend and what all in NumPy would have cost. Each call is waited
-    for, so that times are its own. Calls inside `with xp.backend(NAME)` are no decisions. Blocks nest; each thread and
-    asyncio task has its own.
+    A decision holds the backend of a call, the predictions for each backend, the reason and the time taken. The
+    explanation has `decisions`, and prints as a table with totals by backend and the predicted total on NumPy. Each
+    call waits for its result, so times are exact. Calls inside `with xp.backend(NAME)` are not decisions. Blocks nest,
+    and apply to one thread or asyncio task.
 
     >>> import anyarray as xp
     >>> with xp.backend("auto"), xp.explain() as why:
@@ -175,14 +175,15 @@ def policy(
     careful: bool | None = None,
     fuse: bool | None = None,
 ) -> AbstractContextManager[None]:
-    """Make the automatic choice inside a `with` block as given.
+    """Restrict the automatic choice in a `with` block.
 
-    `candidates`, names or devices, are the backends among which it chooses. Free inputs that live elsewhere are brought
-    to the best of them. Backends that are not installed or have no device here are left out. With `careful` each call
-    that is decided about is waited for, so that an error of a library that computes in the background, as for lack of
-    memory, comes at the call that made it, which then is repeated elsewhere. With `fuse=False` elementwise calls run
-    one after the other, as they are made; see `fused`. What is left out stays as it is outside.
-    Raises BackendNotFoundError for an unknown name, BackendError if none is left, TypeError for what is no bool.
+    `candidates` are the names or devices of the backends to choose from. Free inputs that live elsewhere move to the
+    best of them. Backends without a library or device here are skipped. With `careful=True`, each call waits for its
+    result, so an error of a library that computes in the background, such as lack of memory, is raised by its own call,
+    which is then repeated elsewhere. With `fuse=False`, elementwise calls run one by one; see `fused`. Omitted options
+    keep their outer values.
+    Raises BackendNotFoundError for an unknown name, BackendError if no backend is left, TypeError for a flag that is
+    not a bool.
 
     >>> import anyarray as xp
     >>> with xp.policy(candidates=["numpy", "cupy"]):
@@ -210,16 +211,15 @@ WITH_ACCELERATOR: Final = 57.0
 
 
 def calibrate(*, seconds: float | None = None, backends: Sequence[str | Backend] | None = None) -> Path | None:
-    """Measure this machine for the automatic choice; gives the profile's path.
+    """Measure this machine for the automatic choice; return the profile path.
 
-    Takes about `seconds`, importing the libraries included, but at least half of them after it: half a minute if
-    left out, a minute with an accelerator. `backends` are names, such as ["numpy", "jax"], or devices; left out,
-    all that work here. The profile is used at once, and by every later program of this user. Interrupted by Ctrl-C
-    it keeps what is measured. None, and nothing is measured, if ANYARRAY_PROFILE is "off". The same at the command
-    line: `python -m anyarray calibrate`. Raises BackendError for a name that cannot be used, OSError before
-    anything is measured if the profile cannot be written. If another process of this user calibrates, it waits
-    until that has ended, and the logger says so. Each library is measured in a process of its own; one that ends its
-    process or does not answer is left out, and the logger says so, too.
+    The measurement takes about `seconds`, including the imports of libraries: by default half a minute, or a minute
+    with an accelerator. `backends` are names, such as ["numpy", "jax"], or devices; by default, all that work here. The
+    profile is used at once, and by every later program of this user. Ctrl-C keeps the measurements so far. If
+    ANYARRAY_PROFILE is "off", nothing is measured and the result is None. The command `python -m anyarray calibrate`
+    does the same. Each library is measured in its own process; a library that crashes or does not answer is left out,
+    with a log message. If another process of this user calibrates, this one waits, with a log message. Raises
+    BackendError for a name that cannot be used, OSError if the profile cannot be written.
 
     >>> import anyarray as xp
     >>> xp.calibrate(seconds=0.1, backends=["numpy"])  # doctest: +SKIP

@@ -1,4 +1,4 @@
-"""Which backend a call runs on: `backend(...)`, the default, and the rule.
+"""The backend of a call: `backend(...)`, the default, and the rule.
 
 1. Inside `with backend(NAME)`: on NAME. The innermost block wins; each thread and asyncio task has its own.
 2. With none chosen, or `backend("auto")`: if an input is placed, on its home; two different placed homes are an
@@ -149,9 +149,9 @@ def chosen() -> Backend | None:
 class backend:  # noqa: N801 - used as a function
     """Run a `with` block, or a decorated function, on one backend.
 
-    `name` is a name such as "numpy", "jax", "tf-gpu:1", a device, or "auto". Inputs that live elsewhere are
-    brought over. The innermost block wins; each thread and asyncio task has its own. What was chosen before is
-    restored at the end of the block, also after an exception. The library is imported on entry.
+    `name` is a name such as "numpy", "jax" or "tf-gpu:1", a device, or "auto". Inputs that live elsewhere move to the
+    backend. The innermost block wins, and a block applies to one thread or asyncio task. The end of the block restores
+    the previous choice, also after an exception. The library is imported on entry.
     Raises BackendNotFoundError, BackendNotInstalledError, DeviceNotFoundError.
 
     >>> import anyarray as xp
@@ -216,11 +216,11 @@ def _check_name(function: str, name: object) -> None:
 
 
 def set_default_backend(name: str | Backend, /) -> None:
-    """Choose the backend of the process where no `with backend(...)` is open.
+    """Choose the backend of the process outside of all blocks.
 
-    "auto" is the default. The environment variable ANYARRAY_BACKEND sets it from outside. The library is
-    imported at the first call, not here. Raises BackendNotFoundError for a name that is unknown, TypeError for what is
-    no name.
+    "auto" is the default. The environment variable ANYARRAY_BACKEND sets it, too. The library is imported at the first
+    call, not here. Raises BackendNotFoundError for an unknown name, TypeError for anything that is not a name or
+    device.
 
     >>> import anyarray as xp
     >>> xp.set_default_backend("auto")
@@ -457,15 +457,15 @@ def narrowed(
 def fused() -> AbstractContextManager[None]:
     """Run chains of elementwise calls together inside a `with` block.
 
-    Also where NumPy is chosen, a call of an elementwise function whose result has 32,768 elements or more is recorded,
-    and runs when a value is needed: block by block, by all cores, with NumPy's own loops, so with its bits. No
-    temporary array has full size, and what is never needed is never computed. Under the automatic choice that is so
-    without a block; `xp.policy(fuse=False)` and the environment variable ANYARRAY_FUSE=off turn it off. Warnings of
-    floating-point errors come when a call runs, and name the line where it was made. It is the same as one call after
-    the other where NumPy is to raise such errors, in a trace and without the compiled calls.
+    On NumPy, calls of elementwise functions whose results have at least 32,768 elements are recorded. They run when a
+    value is needed, block by block and on all cores, with NumPy's own loops and therefore its bits. No temporary array
+    has full size, and unused values are never computed. The automatic choice does the same without a block;
+    `xp.policy(fuse=False)` and the environment variable ANYARRAY_FUSE=off turn it off. Warnings of floating-point
+    errors appear when a call runs, and name the line of the call. Calls run one by one if NumPy should raise such
+    errors, in a trace, and without the compiled extension.
 
-    On other backends the calls are recorded, too, and run as one compiled function once they have recurred often enough
-    to be worth compiling. Values are those of single calls to rounding.
+    On other backends the calls are recorded, too. They run as one compiled function once they have recurred often
+    enough to be worth compiling. Values equal those of single calls up to rounding.
 
     >>> import anyarray as xp
     >>> with xp.backend("numpy"), xp.fused():

@@ -30,22 +30,22 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser of the command line."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "bench",
-        help="time the installed backends, side by side",
+        help="time the installed backends side by side",
         description="Time these experiments: "
-        + ", ".join(experiment.name for experiment in EXPERIMENTS)
+        + "; ".join(experiment.name for experiment in EXPERIMENTS)
         + ". Each runs with few elements and with up to millions, on every installed backend. "
         "Takes about a minute and a half.",
     )
-    parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
-    parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds, a few seconds")
+    parser.add_argument("--backends", metavar="NAMES", help="for example numpy,jax-cpu; default: all available")
+    parser.add_argument("--quick", action="store_true", help="fewer sizes and rounds; takes a few seconds")
     parser.add_argument("--dtype", choices=("float32", "float64"), default="float32", help="default: float32")
     parser.add_argument(
-        "--from", metavar="FILE", type=_measured_before, dest="before", help="show what --json wrote; measures nothing"
+        "--from", metavar="FILE", type=_measured_before, dest="before", help="show measurements that --json wrote"
     )
     parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the curves; needs matplotlib")
     parser.add_argument(
         "--json", metavar="FILE", type=_writable, nargs="?", const=STANDARD_OUTPUT,
-        help="write the measurements as JSON, without a FILE in place of the table",
+        help="write the measurements as JSON; without FILE, instead of the table",
     )  # fmt: skip
     parser.set_defaults(run=run)
 

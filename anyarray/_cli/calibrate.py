@@ -22,20 +22,20 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "calibrate",
         help="measure this machine for the automatic choice",
-        description="Measure every installed backend, so that calls with no backend chosen run where they end soonest. "
-        "Takes half a minute, or a minute with an accelerator; Ctrl-C keeps what is measured.",
+        description="Measure every installed backend, so that calls without a chosen backend run on the fastest. "
+        "Takes half a minute, or a minute with an accelerator. Ctrl-C keeps the measurements so far.",
     )
-    parser.add_argument("--show", action="store_true", help="measure nothing: print from which sizes a backend wins")
+    parser.add_argument("--show", action="store_true", help="only print the sizes from which each backend wins")
     parser.add_argument("--plot", metavar="FILE.png", type=picture, help="draw the measured times; needs matplotlib")
     parser.add_argument(
         "--seconds", type=_positive,
-        help=f"for all, importing included; default: {explanation.SECONDS:.0f}, or "
+        help=f"the total time, including imports; default: {explanation.SECONDS:.0f}, or "
         f"{explanation.WITH_ACCELERATOR:.0f} with an accelerator",
     )  # fmt: skip
     parser.add_argument(
         "--quick", dest="seconds", action="store_const", const=QUICK, help=f"the same as --seconds {QUICK:.0f}"
     )
-    parser.add_argument("--backends", metavar="NAMES", help="such as numpy,jax-cpu; default: all that work here")
+    parser.add_argument("--backends", metavar="NAMES", help="for example numpy,jax-cpu; default: all available")
     parser.set_defaults(run=run)
 
 

@@ -1,4 +1,4 @@
-"""`doctor`: run a script, say where its time goes and what would save some."""
+"""`doctor`: run a script, show where its time goes, and give advice."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def add_parser(commands: Any) -> None:
     """Add the command to the parser of the command line."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "doctor",
-        help="run a script, and say where its time goes",
-        description="Run a script, nearly as fast as Python does. However it ends, print its time by line, and advise "
-        "what would save some of it.",
+        help="run a script and show where its time goes",
+        description="Run a script at nearly full speed. When it ends, for any reason, print its time by line, and "
+        "advice that would save time.",
     )
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module, as for python -m")
     parser.add_argument("script", metavar="SCRIPT", help="a Python file, or a folder with a __main__.py")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="what the script gets")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the arguments of the script")
     parser.set_defaults(run=run)
 
 

@@ -43,16 +43,16 @@ class Row:
         if self.problem:
             return "not usable"
         if self.devices is None:
-            return "not looked for"
+            return "not queried"
         return ", ".join(self.devices) or "no device on this machine"
 
 
 def add_parser(commands: Any) -> None:
     """Add the command to the parser of the command line."""
     parser: argparse.ArgumentParser = commands.add_parser(
-        "info", help="what is installed here", description="The backends, their versions and devices, and the defaults."
+        "info", help="list the backends", description="List the backends, their versions and devices, and the defaults."
     )
-    parser.add_argument("--devices", action="store_true", help="look for devices, too: imports the libraries (seconds)")
+    parser.add_argument("--devices", action="store_true", help="list devices, too; this imports the libraries")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.set_defaults(run=run)
 
@@ -128,7 +128,7 @@ def show(rows: list[Row], to: Console) -> None:
             Cell(row.name, "bold"),
             row.version or "-",
             row.state,
-            "-" if row.compiles is None else "compiles" if row.compiles else "runs as it is",
+            "-" if row.compiles is None else "compiles" if row.compiles else "runs uncompiled",
             "-" if row.is_installed else row.install,
             style="" if row.is_installed and row.devices != [] and not row.problem else "dim",
         )
@@ -154,4 +154,4 @@ def show(rows: list[Row], to: Console) -> None:
     except errors.BackendNotFoundError as error:
         to.line(str(error), style="red")
     if any(row.is_installed and row.devices is None and not row.problem for row in rows):
-        to.line("Devices are looked for with: python -m anyarray info --devices", style="dim")
+        to.line("To list the devices, run: python -m anyarray info --devices", style="dim")

@@ -29,9 +29,9 @@ def add_parser(commands: Any) -> None:
         "run",
         help="run a NumPy program unchanged, with NumPy replaced by anyarray.numpy",
         description="Run a NumPy program unchanged: `import numpy` gives anyarray.numpy in the script, in the modules "
-        "beside it, and in those that --modules names. All other modules keep NumPy. Arrays print as in NumPy.",
+        "of its folder, and in those that --modules names. All other modules keep NumPy. Arrays print as in NumPy.",
     )
-    parser.add_argument("--backend", metavar="NAME", help="where it runs, such as jax; else as ANYARRAY_BACKEND says")
+    parser.add_argument("--backend", metavar="NAME", help="the backend, such as jax; default: ANYARRAY_BACKEND")
     parser.add_argument(
         "--modules",
         metavar="NAMES",
@@ -40,7 +40,7 @@ def add_parser(commands: Any) -> None:
     )
     parser.add_argument("-m", dest="is_module", action="store_true", help="SCRIPT is a module, as for python -m")
     parser.add_argument("script", metavar="SCRIPT", help="a Python file, or a folder with a __main__.py")
-    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="what the script gets")
+    parser.add_argument("arguments", metavar="ARGS", nargs=argparse.REMAINDER, help="the arguments of the script")
     parser.set_defaults(run=run)
 
 

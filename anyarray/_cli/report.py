@@ -1,4 +1,4 @@
-"""What `doctor` prints of a program that ran."""
+"""The report that `doctor` prints."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from anyarray._memory.transfer import Transfer
 MOST: Final = 15
 """Lines of the table."""
 SEEN: Final = 0.01
-"""The part of the time from which something is worth a word."""
+"""The least part of the time that is reported."""
 
 
 @dataclass
@@ -70,7 +70,7 @@ class Program:
 
 
 def show(program: Program, to: Console) -> None:
-    """Print where the time went, and what would save some of it."""
+    """Print where the time went, and advice."""
     sampler, took = program.sampler, program.took
     spent = {"copying between backends": sum([row.seconds for row in program.copies])}
     for (_, (kind, _)), seconds in sampler.parts.items():
@@ -81,8 +81,8 @@ def show(program: Program, to: Console) -> None:
     to.line(f"doctor: {program.script} took {duration(took)}{rest}.")
     error = math.sqrt(sampler.squares)  # at most twice the standard error
     to.line(
-        f"The time of a line is an estimate, and may be off by {duration(error)}. Samples of the stack: "
-        f"{sampler.samples}, which took {duration(sampler.sampling)}. That is left out."
+        f"The time of a line is an estimate, and may be off by {duration(error)}. The {sampler.samples} samples took "
+        f"{duration(sampler.sampling)}, which is not included."
     )
     if sampler.is_parallel:
         to.line("Several threads ran at once, so lines may add up to more than that.")
@@ -90,7 +90,7 @@ def show(program: Program, to: Console) -> None:
     children = os.times()
     if children.children_user >= SEEN:
         text = duration(children.children_user + children.children_system)
-        to.line(f"Processes that it started took {text} of processor time; nothing else is known of them.")
+        to.line(f"Processes that the script started took {text} of processor time, which the table does not show.")
     if program.is_without_calls():
         to.line("This script makes no anyarray call.")
         return
@@ -98,7 +98,7 @@ def show(program: Program, to: Console) -> None:
     for seconds, text in advice:
         to.line(f"Up to {duration(seconds)}, {seconds / took:.0%}: {text}")
     if not advice:
-        to.line("Nothing was seen that would save a hundredth of that.")
+        to.line("No advice would save a hundredth of that.")
     if automatic.model() is None:
         to.line(f"This machine is not measured, so calls stay where their arrays are. {automatic.CURE}")
 

@@ -31,7 +31,7 @@ _IMPORTING: Final = "importing", ""
 _COMPILING: Final = "compiling", "compiles, once for each function and shape: use few shapes, or compute in NumPy."
 _COMPILING_JIT: Final = "compiling", "compiles, once for each shape and call of xp.jit: call xp.jit outside of loops."
 _IMPORTS: Final = "imports {} for its calls. That pays only if they save as much; NumPy needs no import."
-_READS: Final = "{} an Array: compute with the Array instead, or convert once, after the loop."
+_READS: Final = "{} an Array and waits for its values: compute with the Array, or convert once, after the loop."
 _ITERATING: Final = "reading", _READS.format("loops over the elements of")
 _READERS: Final = {"__bool__", "__complex__", "__float__", "__index__", "__int__", "__array__", "item", "tolist"}
 """The methods of Array that give values to Python and NumPy."""

@@ -1,10 +1,10 @@
-"""Calls that are recorded, and what runs them together.
+"""Recorded calls, and the code that runs them together.
 
-Imports from `_call` and all that is below it. `_array` tells the calls of `_call` what is here.
+Imports from `_call` and all folders below it. `_array` registers these functions with the calls of `_call`.
 
-    recording    what calls give on other backends than NumPy, for `_speedups/lazy/recording.c`, and what computes them
-    loops        what the compiled code asks about NumPy's loops, and what it says of their errors and times
+    recording    results of recorded calls on backends other than NumPy, for `_speedups/lazy/recording.c`
+    loops        NumPy's loops, their errors and times, for the compiled code
     compiler     runs recorded calls on a library that compiles functions, or makes kernels
     moves        recorded calls of NumPy's that another backend runs
-    tracing      a function whose elementwise calls become one kernel, for `xp.jit`
+    tracing      functions whose elementwise calls become one kernel, for `xp.jit`
 """

@@ -1,10 +1,10 @@
 """Runs a graph of recorded calls on a library that compiles or fuses.
 
-A graph becomes one compiled function, by the hook `jit`, or one kernel, by the hook `fused`. Compiling takes a hundred
-times as long as a run, or longer, and a function is compiled for each shape. So a graph first runs one call after the
-other. It is compiled when these runs have taken as long as compiling would: a program then takes at most twice the
-time of the better of the two. JAX compiles each single call for a new shape, too: the time of a graph of such a form at
-the last new shape is the estimate for the next.
+A graph becomes one compiled function, by the hook `jit`, or one kernel, by the hook `fused`. Compiling takes at least a
+hundred times as long as a run, and a function is compiled for each shape. So a graph first runs call by call. It is
+compiled when these runs have taken as long as the compilation would: a program then takes at most twice the time of the
+better way. JAX also compiles each single call for a new shape: the time of a graph of this form at the last new shape
+is the estimate for the next.
 """
 
 from __future__ import annotations
@@ -20,36 +20,36 @@ from anyarray._registry import registry
 from anyarray._registry.home import Home, Native, Step
 
 PATIENCE: Final = 1.0
-"""The multiple of the time of compiling that running one call after the other may take before."""
+"""The time that runs call by call may take before compiling, as a multiple of the compile time."""
 MOST: Final = 256
-"""The most forms, and pairs of form and shapes, that are cached of a home, the latest used."""
+"""The largest number of cached forms, and of cached pairs of form and shapes, of a home."""
 
 
 class Graph(NamedTuple):
-    """Recorded calls that lead to some, each after those that it reads."""
+    """Recorded calls with all calls that they depend on, in order."""
 
     calls: tuple[tuple[str, tuple[str, ...], Any], ...]
-    """The function of each, its operands as in a `Step`, and the native dtype of its result."""
+    """The function of each call, its operands as in a `Step`, and the native dtype of its result."""
     arrays: tuple[Native, ...]
-    """The arrays that are read: `x0`, `x1` ..."""
+    """The input arrays: `x0`, `x1` ..."""
     results: list[str]
     """The names of the results that are needed."""
     nodes: list[Any]
-    """The recorded calls that give them."""
+    """The recorded calls of these results."""
     origins: list[Any]
-    """For each of the calls the recorded call for which it is made."""
+    """The recorded call of each step."""
 
     @classmethod
     def of(cls, *targets: Any) -> Graph:
         """The graph of recorded calls of one shape.
 
-        Those that were computed already are not in it.
+        Computed calls are inputs of it.
         """
         calls, *more = speedups.graph(targets)
         return cls(tuple(calls), *more)
 
     def steps(self, dtypes: Sequence[Any]) -> tuple[Step, ...]:
-        """The calls as the hook `fused` takes them.
+        """The calls in the form of the hook `fused`.
 
         `dtypes` are those of the arrays.
         """
@@ -62,13 +62,13 @@ class Graph(NamedTuple):
 
 
 class _Known:
-    """What is known of graphs of a form, for arrays of some shapes."""
+    """Compiled code and times of graphs of a form and shapes."""
 
     __slots__ = ("has_run", "is_refused", "run", "seconds")
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        """What running one call after the other has taken, or is expected to take the first time."""
+        """The time that runs call by call have taken, or are expected to take the first time."""
         self.has_run = False
         self.run: Callable[[Sequence[Native]], list[Native]] | None = None
         self.is_refused = False
@@ -85,12 +85,12 @@ class Compiler:
         """Whether a graph becomes a kernel, for arrays of all shapes."""
         self._known: OrderedDict[Any, _Known] = OrderedDict()
         self._first: OrderedDict[Any, float] = OrderedDict()
-        """The seconds that a form took the first time at the latest new shape."""
+        """The seconds of the first run of a form at its latest new shape."""
         self.compiling = 0.1
         """The seconds that compiling a graph takes: a moving average."""
 
     def values(self, graph: Graph, at_once: bool = False) -> list[Native]:
-        """The results of a graph, which is compiled now if `at_once`."""
+        """The results of a graph; `at_once` compiles it now."""
         arrays = graph.arrays
         form = graph.calls, tuple(map(self._home.dtype_of, arrays)), tuple(graph.results)
         key = form, () if self._makes_kernels else tuple(map(self._home.shape_of, arrays))
@@ -131,7 +131,7 @@ class Compiler:
         return found
 
     def compiled(self, graph: Graph) -> Callable[[Sequence[Native]], list[Native]]:
-        """A function of the arrays that gives the results, compiled lazily."""
+        """A function of the arrays that returns results, compiled lazily."""
         backend, is_one = self._backend, len(graph.results) == 1
         made = self._kernel(graph) if self._makes_kernels else self._function(graph)
         run = backend.hook("scoped")(made, backend.native_device)
@@ -157,7 +157,7 @@ class Compiler:
         return compiled
 
     def _one_by_one(self, graph: Graph) -> list[Native]:
-        """The results, by one call after the other.
+        """The results, computed call by call.
 
         Values that no later call needs are freed on the way.
         """
@@ -193,7 +193,7 @@ def compiler_of(home: Home) -> Compiler:
 
 
 def _put(table: OrderedDict[Any, Any], key: Any, value: Any) -> Any:
-    """The value, kept as the latest of at most `MOST`."""
+    """The value, cached as the latest of at most `MOST`."""
     table[key] = value
     table.move_to_end(key)
     if len(table) > MOST:

@@ -1,6 +1,6 @@
-"""Chains: what compiled calls ask of Python when they record calls.
+"""Chains: Python functions for compiled code that records calls.
 
-Those of elementwise functions are recorded (`_speedups/lazy/recording.c`), and run later (`_speedups/lazy/chains.c`).
+`_speedups/lazy/recording.c` records elementwise calls, and `_speedups/lazy/chains.c` runs them.
 """
 
 from __future__ import annotations
@@ -24,18 +24,17 @@ _KINDS: Final = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 """NumPy's numbers of floating-point errors."""
 
 _WORDS: Final = {1: "divide by zero", 2: "overflow", 4: "underflow", 8: "invalid value"}
-"""What NumPy's warnings call them."""
+"""Their names in NumPy's warnings."""
 
 ERROR_VARIABLE: Final = getattr(sys.modules.get("numpy._core.umath"), "_extobj_contextvar", None)
-"""The ContextVar of what NumPy does on floating-point errors: the same object as before means the same modes."""
+"""The ContextVar of NumPy's error modes: the same object means the same modes."""
 
 
 def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] | None:
-    """The ufunc that a function is for these dtypes, and those of its loop.
+    """The ufunc of a function for these dtypes, and the dtypes of its loop.
 
-    Between them stands whether it rounds correctly. It is that of NumPy's backend. None for a function that computes
-    more, or whose errors depend on values. The ufunc
-    is None for `where`, and for a reduction the one by which it reduces.
+    The second entry is whether it rounds correctly. None for a function that is not a single ufunc on NumPy's backend,
+    or whose errors depend on values. The ufunc is None for `where`, and the reducing ufunc for a reduction.
     """
     if _HALF in dtypes:  # whose last bit NumPy's loops give by where an element lies, as the ends of a block do
         return None
@@ -66,10 +65,10 @@ def loop_of(name: str, dtypes: tuple[np.dtype[Any], ...], /) -> tuple[Any, ...] 
 
 
 def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
-    """The ufunc by which a function reduces, and the dtypes of its loop.
+    """The ufunc of a reduction, and the dtypes of its loop.
 
-    None where NumPy's sum depends on buffers: of complex numbers, of what is cast to floats, and before NumPy 2.3 of
-    all floats.
+    None if NumPy's sum depends on buffers: for complex numbers, for casts to floats, and before NumPy 2.3 for all
+    floats.
     """
     kind = dtype.kind
     if name in ("all", "any"):
@@ -87,7 +86,7 @@ def _reduction_of(name: str, dtype: np.dtype[Any]) -> tuple[Any, ...] | None:
 
 
 SUMS_ARE_IN_PAIRS: Final = np.lib.NumpyVersion(np.__version__) >= "2.3.0"
-"""Whether NumPy adds up all floats in pairs; before 2.3 those that fit in a buffer, and then the sums of buffers."""
+"""Whether NumPy adds all floats pairwise; before 2.3, it does so within buffers and then adds their sums."""
 
 _REDUCED_BY: Final = {
     "all": np.logical_and, "any": np.logical_or, "count_nonzero": np.add, "max": np.maximum, "mean": np.add,
@@ -102,7 +101,7 @@ _CORRECTLY_ROUNDED: Final = {
     "minimum", "multiply", "negative", "not_equal", "positive", "reciprocal", "remainder", "rint", "sign",
     "sqrt", "square", "subtract", "trunc",
 }  # fmt: skip
-"""The ufuncs whose results for real numbers do not depend on how the operands lie in memory."""
+"""The ufuncs whose results for real numbers do not depend on the memory layout of the operands."""
 
 _BOOL: Final = np.dtype(np.bool_)
 _INT64: Final = np.dtype(np.int64)
@@ -112,9 +111,9 @@ _WHERE: Final = getattr(np.where, "__wrapped__", np.where)
 
 
 def warned_errors() -> int:
-    """The floating-point errors that are warned of, as NumPy numbers them.
+    """The floating-point errors to warn of, by NumPy's numbers.
 
-    -1 if calls must not run later, as NumPy is to raise, call or print where they are made.
+    -1 if calls must not run later, because NumPy should raise, call or print at the call.
     """
     modes = np.geterr()
     if not {"ignore", "warn"}.issuperset(modes.values()):
@@ -137,10 +136,11 @@ def ran(
     calls: list[tuple[str, np.dtype[Any]]], elements: int, seconds: float, is_typical: bool,
     where: tuple[str, int] | None,
 ) -> bool:  # fmt: skip
-    """Note what calls took that ran together.
+    """Record the time of calls that ran together.
 
-    `calls` are names of functions, each with the dtype that it read. The last was made in a line of a file. If the
-    run `is_typical`, its time says what a call takes among others. Returns whether that was of use, or never will be.
+    `calls` are names of functions, each with the dtype of its input. The last call was made at a line of a file. If the
+    run `is_typical`, its time is representative of such calls in chains. Returns whether the time was used, or never
+    will be.
     """
     records, learns = choice.current().records, machine.state.model is not None and learning.is_on()
     if not (records or learns):

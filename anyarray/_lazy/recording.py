@@ -1,13 +1,15 @@
-"""Elementwise calls that are recorded on other backends than NumPy.
+"""Elementwise calls that are recorded on backends other than NumPy.
 
-They are recorded inside `fused()`, and where the automatic choice has decided that they run there.
-`_speedups/lazy/recording.c` records them, as those of NumPy, and asks here what a function returns, and for memory.
+They are recorded inside `fused()`, and if the automatic choice has decided that they run there.
+`_speedups/lazy/recording.c` records them like those of NumPy, and calls this module for dtypes of results and for
+memory.
 
-The result of such a call is an Array with a `Lazy` of the compiled code in the place of its native array. `_native`
-computes it with all calls that lead to it, by one compiled function; see `compiler`.
+The result of such a call is an Array with a `Lazy` of the compiled code instead of its native array. `_native` computes
+it and all calls that it depends on, by one compiled function; see `compiler`.
 
-No write may reach what such a call reads. Of a library with views a call reads only memory to which nobody outside may
-write. That is guarded, so that no Array writes to it, and asking for its native array computes the calls that read it.
+No write may reach the inputs of such a call. If a library has views, a call is recorded only if no other code can write
+to its inputs. They are guarded, so no Array writes to them, and reading their native arrays computes the calls that
+depend on them.
 """
 
 from __future__ import annotations
@@ -28,11 +30,11 @@ from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
 
 _lengths: Final[ContextVar[list[int] | None]] = ContextVar("anyarray lengths", default=None)
-"""Inside `every_call` the numbers of calls in the graphs that have run."""
+"""Inside `every_call`, the numbers of calls in the graphs that have run."""
 Lazy: Final = machine.LAZY
 
 _running = threading.RLock()
-"""Held while calls are computed, so that each is computed once."""
+"""The lock for computing calls, so that each is computed once."""
 
 
 def _forked() -> None:
@@ -45,9 +47,10 @@ if hasattr(os, "register_at_fork"):  # not on Windows
 
 
 def result_dtype(name: str, home: Home, operands: tuple[Any, ...], /) -> Any:
-    """The native dtype of a result, by those of the operands.
+    """The native dtype of a result, from those of the operands.
 
-    The last of `astype` is NumPy's dtype of the result. None if its calls are not recorded on the home.
+    For `astype`, the last operand is NumPy's dtype of the result. None if the home does not record calls of the
+    function.
     """
     backend = home.backend
     if not (backend.has_hook("jit") or backend.has_hook("fused")):
@@ -68,10 +71,10 @@ def result_dtype(name: str, home: Home, operands: tuple[Any, ...], /) -> Any:
 
 
 def readable(home: Home, is_small: bool, /, *arrays: Any) -> tuple[Native, ...] | bool:
-    """Guard what a recorded call on a home reads.
+    """Guard the inputs of a recorded call on a home.
 
-    Returns the native arrays that have the memory, True for a library without views. False if the call is to run at
-    once, as somebody outside may write to the memory, as a trace or a derivative has to see the call, or as its result
+    Returns the native arrays that own the memory, or True for a library without views. Returns False if the call must
+    run at once: because other code may write to the memory, a trace or a derivative must see the call, or its result
     `is_small`.
     """
     if is_small and _lengths.get() is None:
@@ -93,9 +96,9 @@ def readable(home: Home, is_small: bool, /, *arrays: Any) -> tuple[Native, ...] 
 
 
 def compute(*targets: Any) -> None:
-    """Compute recorded calls of one home and shape, and what leads to them.
+    """Compute recorded calls of one home and shape, and their dependencies.
 
-    Of these, results that others hold, too, are kept.
+    Dependencies that other code holds keep their results.
     """
     with _running:
         graph = Graph.of(*targets)
@@ -119,11 +122,11 @@ def compute(*targets: Any) -> None:
 
 @contextmanager
 def every_call() -> Generator[list[int]]:
-    """A context for `xp.jit`, in which calls of few elements are recorded.
+    """A context for `xp.jit` that also records calls of few elements.
 
     They are compiled when they first run.
 
-    Gives the numbers of calls in the graphs that have run so far.
+    Yields the numbers of calls in the graphs that have run so far.
     """
     lengths: list[int] = []
     token = _lengths.set(lengths)
@@ -135,7 +138,7 @@ def every_call() -> Generator[list[int]]:
 
 
 def _is_private(array: Any) -> bool:
-    """Whether nobody outside can write to the memory of an Array."""
+    """Whether no other code can write to the memory of an Array."""
     view = views.view_of(array)
     if view is not None and (view.parent is not None or _lengths.get() is not None):
         return view.parent is None  # `jit` guards its arguments
@@ -143,6 +146,6 @@ def _is_private(array: Any) -> bool:
 
 
 def base_of(native: Native) -> Native | None:
-    """The native array of which one is a view."""
+    """The native array that owns the memory of a view."""
     backend = registry.backend_of_native(native)
     return None if backend is None else backend.hook("base_of")(native)

@@ -1,7 +1,7 @@
 """A function of elementwise calls as one kernel, for `xp.jit`.
 
-The function runs once on a home whose arrays have no values, and which notes the calls. Anything else, such as a
-reduction, a write or a value that the host reads, is refused: the caller then runs the function as it is.
+The function runs once on a home whose arrays have no values, and which records the calls. Anything else, such as a
+reduction, a write or a read by the host, is refused: the caller then runs the function uncompiled.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from anyarray._lazy.compiler import Graph, compiler_of
 from anyarray._registry.home import Constants, Home, Native
 
 MOST: Final = 64
-"""The most calls in a kernel: compilers take the longer for each."""
+"""The largest number of calls in a kernel: compile time grows faster than the number of calls."""
 
 
 class Traced(Standing):
@@ -31,7 +31,7 @@ class Traced(Standing):
 
 
 class Tracing(Inner):
-    """A home that notes elementwise calls, and refuses all others."""
+    """A home that records elementwise calls and refuses all others."""
 
     def __init__(self, below: Home) -> None:
         super().__init__(below)
@@ -44,7 +44,7 @@ class Tracing(Inner):
         return self.given(self.below.constants.named(value, name))
 
     def given(self, x: Native) -> Traced:
-        """An array of the home below, as one of this."""
+        """An array of the underlying home, as one of this home."""
         self._arrays.append(x)
         name = f"x{len(self._arrays) - 1}"
         return Traced(self, name, tuple(self.below.shape_of(x)), self.below.dtype_of(x))
@@ -72,9 +72,9 @@ class Tracing(Inner):
         return noted
 
     def kernel(self, results: list[Traced], count: int) -> Callable[..., list[Native]] | None:
-        """The results as a function of the first so many arrays given.
+        """The results as a function of the first given arrays.
 
-        None unless they are of one shape, and of several calls.
+        None unless they have one shape and come from several calls.
         """
         names = list(dict.fromkeys([one.name for one in results if one.name[0] == "v"]))
         if len(self._calls) < 2 or len({one.shape for one in results if one.name[0] == "v"}) != 1:
@@ -93,9 +93,9 @@ class Tracing(Inner):
         return shape
 
     def dtype_of(self, x: Native) -> Any:
-        """Dtype, as on the home below."""
+        """The dtype, as on the underlying home."""
         return x.dtype if self.holds(x) else self.below.dtype_of(x)
 
     def base_of(self, x: Native) -> Any:
-        """What the array is a view of; None for no view."""
+        """The base of a view; None for other arrays."""
         return None if self.holds(x) else self.below.base_of(x)

@@ -1,15 +1,15 @@
-"""Who holds memory, where it may be shared, and how it moves between backends.
+"""Ownership of memory, sharing, and transfers between backends.
 
 Imports from `_base` and `_registry`.
 
     alignment      memory that every library can share: contiguous, writable, aligned to 64 bytes
-    heap           how glibc's malloc gets and keeps memory
+    heap           settings of glibc's malloc
     ownership      whether an Array is the sole owner of its memory, by reference counts; locks
-    views          which Arrays show the same elements, and how a write to one reaches all of them
+    views          Arrays that share elements, and writes that reach all of them
     second_copies  a cache: the transferred copy of an Array on another backend, kept until the Array is written
-    devices        how much memory devices have, how to free it, the error when it is out
+    devices        memory of devices: usage, freeing, errors
     transfer       routes between backends, the ledger of `transfers()`, the guard of `no_transfers()`
 
-Two rules hold: no write reaches memory that the user handed in or that is lent to an immutable array, and no memory is
-lent that anybody else can write to. Begin with `views` for writes, with `transfer` for routes.
+Two rules hold. No write reaches memory that the user passed in or that an immutable array shares. No memory is shared
+with an immutable array if other code can write to it. Begin with `views` for writes, and with `transfer` for routes.
 """

@@ -25,7 +25,7 @@ Aligned allocation, which takes 0.5 us more, does not pay below it.
 """
 
 MODEST: Final = 10_000
-"""Bytes below which a copy takes less time than the check whether one is needed."""
+"""Bytes below which a copy takes less time than checking whether it is necessary."""
 
 _allocated: Final = getattr(extension.speedups, "allocated", None)
 # Module globals: faster to look up than attributes of modules.
@@ -46,7 +46,7 @@ def is_shareable(a: Any) -> bool:
 def as_writable(a: Any) -> Any:
     """A writable view of an ndarray that is read-only, if its memory is not.
 
-    It is for who promises not to write: some libraries take no other.
+    The caller must not write to it; some libraries accept only writable memory.
     """
     if type(a) is not _ndarray or a.flags.writeable:
         return a
@@ -59,9 +59,9 @@ def as_writable(a: Any) -> Any:
 
 
 def is_constant(a: Any) -> bool:
-    """Whether nobody can write to the memory of an ndarray.
+    """Whether the memory of an ndarray can never be written.
 
-    That is a file mapped with `mmap_mode="r"`, or bytes.
+    This is a file mapped with `mmap_mode="r"`, or bytes.
     """
     if a.flags.writeable or as_writable(a) is not a:
         return False
@@ -97,7 +97,7 @@ def copied(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 LARGEST_REUSED: Final = 32 << 20
 """Bytes of the largest block that glibc's allocator reuses when it is freed (DEFAULT_MMAP_THRESHOLD_MAX).
 
-Larger blocks are mapped anew from the system, unless a free block of the heap holds them.
+Larger blocks are mapped from the system each time, unless a free block of the heap is large enough.
 """
 
 

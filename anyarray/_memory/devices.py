@@ -1,7 +1,7 @@
-"""Memory of devices: who holds it, how to free it, what to say when it is out.
+"""Memory of devices: usage, freeing, and errors when it runs out.
 
-Several libraries on one device cache freed memory, each for itself. So when one runs out, what the others keep and the
-second copies of Arrays are freed, and the call is made once more before it raises.
+Several libraries on one device cache freed memory, each for itself. If one runs out, the caches of the others and the
+second copies of Arrays are freed, and the call is repeated once before it raises.
 """
 
 from __future__ import annotations
@@ -33,9 +33,10 @@ class DeviceMemory:
 
 
 def memory() -> list[DeviceMemory]:
-    """The memory of each device of the loaded libraries; imports none.
+    """The memory of each device of the loaded libraries.
 
-    CuPy, PyTorch and NumPy tell what is free. JAX and TensorFlow tell what they hold on an accelerator.
+    No library is imported. CuPy, PyTorch and NumPy report free memory. JAX and TensorFlow report the memory that they
+    hold on an accelerator.
 
     >>> import anyarray as xp
     >>> xp.memory()[0].device
@@ -58,10 +59,10 @@ def memory() -> list[DeviceMemory]:
 
 
 def free_memory() -> int:
-    """Free what is kept for later calls; returns the number of bytes.
+    """Free cached memory; returns the number of bytes.
 
-    That is the copies of Arrays that were brought to other backends, and what libraries keep of freed arrays, where
-    they can be told to give it back: CuPy and PyTorch can. JAX and TensorFlow keep what they once took of a device.
+    This frees the copies of Arrays on other backends, and the memory of freed arrays that CuPy and PyTorch cache. JAX
+    and TensorFlow do not return memory to a device.
 
     >>> import anyarray as xp
     >>> xp.free_memory() >= 0

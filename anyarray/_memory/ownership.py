@@ -1,10 +1,9 @@
 """Whether an Array is the sole owner of its memory, by reference counts.
 
-Only then may memory of NumPy's or CuPy's be lent to a library whose arrays are immutable, and that of an immutable
-array be written in place. What counts is the reference count of the native array, and of its `base`, the ndarray
-whose memory it is a view of: a view, a memoryview, a DLPack capsule or a framework's alias of NumPy memory holds a
-reference to one of the two. The counts of a sole owner are measured at import, as interpreters differ in how many
-references a call holds.
+Only the memory of a sole owner may be shared with a library of immutable arrays (from NumPy or CuPy), or be written in
+place (of an immutable array). The reference counts of the native array and of its `base`, the ndarray of which it is a
+view, decide: every view, memoryview, DLPack capsule and alias in a framework holds a reference to one of the two. The
+counts of a sole owner are measured at import, because interpreters differ in how many references a call holds.
 """
 
 from __future__ import annotations
@@ -21,14 +20,14 @@ _references: Final = sys.getrefcount
 
 
 _LOCKS: Final = [threading.RLock() for _ in range(64)]
-"""Locks of Arrays, by id. Many, so that who waits for another Array's lock is rare."""
+"""Locks of Arrays, by id. There are many, so threads rarely wait for the lock of another Array."""
 
 
 def lock_of(array: Any) -> threading.RLock:
-    """The lock that is held while an Array gets another native array.
+    """The lock for replacing the native array of an Array.
 
-    Threads that write to parts of one Array would lose each other's parts, as each makes a new native array of the one
-    before.
+    Without it, threads that write to parts of one Array would lose writes, because each makes a new native array from
+    the previous one.
     """
     return _LOCKS[id(array) >> 4 & 63]
 
@@ -54,7 +53,7 @@ def _reference_count_of_base(holder: Any) -> int:
 
 
 class _Probe:
-    """Stands for an Array while the counts are measured."""
+    """A stand-in for an Array while the counts are measured."""
 
     __slots__ = ("_native",)
 
@@ -70,8 +69,8 @@ _SOLE_BASE_REFERENCES: Final = min([_reference_count_of_base(one) for one in [_P
 def is_sole_owner(array: Any, views: int = 0) -> bool:
     """Whether `array`, an Array, is the sole owner of its memory.
 
-    So many known `views` of it do not count. The caller must not hold a reference to its native array, as in a local
-    variable.
+    This number of known `views` does not count. The caller must not hold a reference to its native array, for example
+    in a local variable.
     """
     holders = array._home.backend.holders
     if holders is not None and type(array._native) is not np.ndarray:
@@ -90,7 +89,7 @@ def is_sole_owner(array: Any, views: int = 0) -> bool:
 
 
 def _is_held_by(array: Any, holders: Callable[[Any], int], views: int) -> bool:
-    """Whether nobody but so many views holds the memory of an Array."""
+    """Whether only this number of views holds the memory of an Array."""
     try:
         return holders(array._native) <= views
     except (RuntimeError, NotImplementedError):  # it has no memory, as a traced one
@@ -98,9 +97,9 @@ def _is_held_by(array: Any, holders: Callable[[Any], int], views: int) -> bool:
 
 
 def is_private(array: Any) -> bool:
-    """Whether nobody can write to the NumPy memory of `array`.
+    """Whether no other code can write to the NumPy memory of `array`.
 
-    That stays so as long as the Array has a second copy (see `second_copies`): the memory is guarded then.
+    This stays true while the Array has a second copy (see `second_copies`), because the memory is then guarded.
     """
     second = getattr(array, "_second", None)
     return (second is not None and second[0] is not None) or is_sole_owner(array)
@@ -109,7 +108,7 @@ def is_private(array: Any) -> bool:
 def _may_overlap(view: Any) -> bool:
     """Whether elements of an ndarray may share memory with each other.
 
-    Those of a broadcast one do.
+    Elements of a broadcast ndarray do.
     """
     if not isinstance(view, np.ndarray) or view.flags.c_contiguous:
         return False  # other libraries have none such

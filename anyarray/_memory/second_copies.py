@@ -1,10 +1,10 @@
 """Second copies: a cache of each Array's native array on another backend.
 
-A loop so pays for a transfer once. An Array keeps one second copy at a time, in its slot `_second`, until it is written
-or deleted. The copies of all Arrays together take at most `MOST_BYTES`; the oldest are evicted first. A second copy may
-be a view: it takes no memory, but its reference would make a write copy, so it is dropped before the write, too.
+A loop therefore transfers an Array once. An Array has at most one second copy, in its slot `_second`, until it is
+written or deleted. The copies of all Arrays together take at most `MOST_BYTES`; the oldest are evicted first. A second
+copy may be a view, which takes no memory. A write drops it first, because its reference would force a copy.
 
-An Array on NumPy has a second copy only if nobody but Arrays can write to its memory; see `ownership.is_private`.
+An Array on NumPy has a second copy only if no other code can write to its memory; see `ownership.is_private`.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ MOST_BYTES: Final = 1 << 30
 """Bytes of all second copies together."""
 
 LENDABLE: Final[tuple[None, None]] = (None, None)
-"""The slot's value for memory that was allocated for the Array: it is private and every library can share it."""
+"""The value of the slot for private memory that every library can share: it was allocated for the Array."""
 
 OWN: Final[tuple[None, str]] = (None, "own")
-"""The slot's value if a write made the native array, and nobody outside has had a reference to it since.
+"""The value of the slot if a write made the native array and no other code has had a reference to it since.
 
-A library may give several native arrays one buffer (`jax.device_put` does), and then reference counts say nothing. So
-a write reuses (donates) the buffer of an immutable array only with this value.
+Several native arrays may share one buffer (as from `jax.device_put`), so reference counts do not prove ownership. A
+write therefore reuses (donates) the buffer of an immutable array only with this value.
 """
 
 
@@ -64,7 +64,7 @@ def get(array: Any, target: Backend) -> Native | None:
 def put(array: Any, target: Backend, native: Native, is_view: bool) -> None:
     """Keep a copy or a view of an Array on `target` as its second copy.
 
-    A traced array is not kept, as it has no value after its trace.
+    A traced array is not cached, because it has no value after its trace.
     """
     if target.free.is_traced(native):
         return

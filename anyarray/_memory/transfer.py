@@ -1,17 +1,17 @@
 """Transfer of an array to another backend: routes, sharing, ledger and guard.
 
 Routes
-    Within one library the library moves the array. Between two libraries on one device memory is shared by
-    DLPack where that is safe, in a time that does not depend on the size. Else the array goes by the host:
-    the source exports an ndarray (a view where it can), and the target copies it.
+    Within a library, the library itself moves the array. Two libraries on one device share memory by DLPack where that
+    is safe, in a time that does not depend on the size. Otherwise the array moves through the host: the source exports
+    an ndarray (a view if possible), and the target copies it.
 Sharing is safe
-    if nobody can write to the memory afterwards: the source is immutable, or it is NumPy memory of which one Array is
-    the sole owner (it then copies before its next write, as it is no longer the sole owner), or the user said
-    `copy=False`; and if the target can take the memory as it is; see `alignment`.
+    if the target supports the memory (see `alignment`) and no code can write to it afterwards. That is true if the
+    source is immutable, if one Array is the sole owner of NumPy memory (it then copies before its next write), or if
+    the user passed `copy=False`.
 Results of NumPy
-    have the alignment of its allocator, which hardly ever suffices; large ones of compiled calls are aligned when they
-    are made. One that is not is copied when it is first lent, into memory that the Array then has itself: the receiver
-    shares it, and so does the next.
+    have the alignment of its allocator, which is rarely sufficient; large results of compiled calls are aligned. Other
+    results are copied at their first transfer into aligned memory, which replaces that of the Array. All receivers
+    share it.
 Ledger and guard
     `transfers()` records transfers, `no_transfers()` forbids implicit copies. Both belong to the context (thread,
     asyncio task) and cost nothing where nothing is transferred.
@@ -41,11 +41,11 @@ class Transfer:
     """A row of the ledger: one array transferred between two backends."""
 
     source: str
-    """Backend it came from."""
+    """The backend of the source."""
     target: str
-    """Backend it went to; "host" if it was handed to NumPy or Python."""
+    """The backend of the target; "host" for NumPy and Python."""
     function: str
-    """What caused it, as "add" or "to_device"."""
+    """The function that caused it, such as "add" or "to_device"."""
     file: str
     """The user's file."""
     line: int
@@ -53,11 +53,11 @@ class Transfer:
     nbytes: int
     """Bytes of the array."""
     kind: Literal["view", "copy"]
-    """Whether the memory is shared now."""
+    """Whether both share the memory."""
     seconds: float
     """Time that the call spent on it."""
     explicit: bool
-    """Whether the user asked for it: `to_device`, `asarray`, `to_native`, printing, pickling."""
+    """Whether it was explicit: `to_device`, `asarray`, `to_native`, printing, pickling."""
 
 
 @dataclass
@@ -101,7 +101,7 @@ class TransferLog:
 
 
 class _Watch:
-    """What is asked for in a context."""
+    """The ledgers and guards of a context."""
 
     __slots__ = ("block", "guard", "logs", "outer")
 
@@ -119,23 +119,23 @@ class _Watch:
         self.block = block
         """The innermost block."""
         self.outer = outer
-        """What is asked for again when that is closed."""
+        """The watch that applies again when that is closed."""
 
 
 UNWATCHED: Final = _Watch()
 _variable: ContextVar[_Watch] = variable("anyarray transfers", UNWATCHED)
 logs_of_copies: Final[list[TransferLog]] = []
-"""Logs of the copies of the process, in whatever context. Views, of which there may be many, take no longer then."""
+"""Logs of all copies in the process, in every context. They do not record views, so views take no longer."""
 watch: Final = _variable.get
-"""What is asked for here: `watch() is UNWATCHED` only if neither a ledger nor a guard is open."""
+"""The watch of this context: `watch() is UNWATCHED` only if neither a ledger nor a guard is open."""
 
 
 @blocks.block
 def transfers() -> AbstractContextManager[TransferLog]:
     """Record every transfer inside a `with` block.
 
-    The log has `rows`, a list of `Transfer`, and prints as a table with totals. Blocks nest; each thread and asyncio
-    task has its own.
+    The log has `rows`, a list of `Transfer`, and prints as a table with totals. Blocks nest, and apply to one thread or
+    asyncio task.
 
     >>> import anyarray as xp
     >>> with xp.transfers() as log:
@@ -151,9 +151,9 @@ def transfers() -> AbstractContextManager[TransferLog]:
 def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> AbstractContextManager[None]:
     """Forbid implicit copies between backends inside a `with` block.
 
-    A call that would copy an array to another backend, or off a device to the host, raises TransferError, which names
-    the line and the cure; with "warn" it warns. Views pass, and so does what is asked for: `to_device`, `asarray`,
-    `to_native`, printing and pickling.
+    A call that would copy an array to another backend, or from a device to the host, raises TransferError, which names
+    the line and the cure. With "warn", it warns instead. Views are allowed, and so are explicit transfers: `to_device`,
+    `asarray`, `to_native`, printing and pickling.
 
     >>> import anyarray as xp
     >>> with xp.no_transfers():
@@ -165,7 +165,7 @@ def no_transfers(mode: Literal["raise", "warn"] = "raise", /) -> AbstractContext
 
 
 class Route(NamedTuple):
-    """How arrays go from one backend to another."""
+    """The route of arrays from one backend to another."""
 
     copy: Callable[[Native], Native]
     """Copies the values to new memory of the target."""
@@ -177,7 +177,7 @@ class Route(NamedTuple):
     device: Any = None
     """The target's native device."""
     is_always_safe: bool = False
-    """Whether sharing is safe whoever else has a reference to the array."""
+    """Whether sharing is safe regardless of other references to the array."""
     needs_shareable: bool = False
     """Whether the source is NumPy, so that `alias` needs an ndarray that `alignment.is_shareable`."""
 
@@ -253,10 +253,10 @@ def device_route(home: Home, device: Any) -> DeviceRoute:
 
 
 REFUSALS: Final = (TypeError, ValueError, RuntimeError, BufferError, NotImplementedError, AttributeError)
-"""What libraries raise for an array that cannot be shared.
+"""The errors that libraries raise for an array that cannot be shared.
 
-That is one of a dtype or a layout that DLPack or the target does not know, such as bfloat16 or strides, or a traced
-one.
+Such an array has a dtype or a layout that DLPack or the target does not support, such as bfloat16 or strides, or it is
+traced.
 """
 
 
@@ -276,7 +276,7 @@ def transferred(
 ) -> Transferred:
     """The values of `native`, on `source`, as a native array of `target`.
 
-    `cause` is the function that needs it. `is_safe` says that nobody can write to the memory; see `ownership`.
+    `cause` is the function that needs it. `is_safe` means that no code can write to the memory; see `ownership`.
     Raises TransferError if the array is traced and would have to leave its library, or if a guard forbids the copy.
     """
     way = route(source, target)
@@ -304,7 +304,7 @@ def transferred(
 
 
 def _is_one_memory(native: Native, source: Backend, arrived: Native, target: Backend) -> bool:
-    """Whether both arrays begin at one address, as far as libraries tell."""
+    """Whether both arrays start at one address, if libraries report it."""
     addresses = {source.hook("address")(native), target.hook("address")(arrived)}
     return None in addresses or len(addresses) == 1 or not _nbytes(native, source)
 
@@ -372,9 +372,9 @@ def is_differentiated(native: Native, source: Backend) -> bool:
 
 
 def has_derivative(native: Native, source: Backend) -> bool:
-    """Whether an array that has values would lose a derivative elsewhere.
+    """Whether an array with values would lose a derivative in another library.
 
-    It is one that a transform takes, or one for which the user's own code has the library record what is computed.
+    A transform or the user's own code differentiates by it.
     """
     ask = source.has_graph
     return is_differentiated(native, source) or (ask is not None and ask(native))

@@ -1,17 +1,18 @@
-"""Views: Arrays that show elements of another, and how a write reaches all.
+"""Views: Arrays that share elements, and writes that reach all of them.
 
-On NumPy and CuPy a view is the library's own: one memory, written in place, and nothing is recorded. A `View` is
-recorded where memory must not be written in place:
+On NumPy and CuPy, a view is the library's own: memory is shared and written in place, and nothing is recorded. A `View`
+is recorded if memory must not be written in place:
 
-- The arrays of a library are immutable, as those of JAX and TensorFlow. A write makes a new native array of the Array
-  that is written; `replace` makes one of what that is a view of, and reads the other views of it anew.
-- Memory of NumPy or CuPy is *guarded*: it is lent to an immutable array, or the user handed it in. A guarded ndarray is
-  read-only, so its views are, too, which tells that they are to be recorded. Before a write `own` gives the Array
-  memory of its own, by a copy if anybody else still sees the old one, and reads its views anew from there.
+- The arrays of a library are immutable, as those of JAX and TensorFlow. A write makes a new native array of the written
+  Array; `replace` then updates its base and reads the other views again.
+- Memory of NumPy or CuPy is *guarded*: an immutable array shares it, or the user passed it in. A guarded ndarray and
+  its views are read-only, which marks them for recording. Before a write, `own` gives the Array private memory, by a
+  copy if other code still uses the old memory, and reads its views again from there.
 
-So every Array shows its values at any time, reading costs nothing, and no write reaches memory that somebody outside
-counts on. What NumPy copies is a copy everywhere: whether a `reshape` is a view follows from the strides that NumPy
-would have. Elementwise results, casts and copies have those of their operands' order; others count as row-major.
+So every Array always has its current values, reading costs nothing, and no write reaches memory that other code relies
+on. A result that NumPy copies is a copy on every backend: the strides that NumPy would have decide whether a `reshape`
+is a view. Elementwise results, casts and copies have the order of their operands in memory; other results count as
+row-major.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ _NUMPYS: Final = (np.ndarray, np.generic)
 
 
 class Selection(Protocol):
-    """Which elements of an array a view shows, and where."""
+    """The elements of an array that a view shows, and their order."""
 
     is_read_only: bool
     """Whether NumPy refuses to write to such a view."""
     is_reordered: bool
-    """Whether the order of its axes may not be that of memory."""
+    """Whether the order of its axes may differ from that of memory."""
 
     def read(self, home: Home, native: Native) -> Native:
         """The view of a native array."""
@@ -82,7 +83,7 @@ class Indexed:
 
     @property
     def has_arrays(self) -> bool:
-        """Whether an integer of the key is one of a trace, or of a device."""
+        """Whether an integer of the key is in a trace or on a device."""
         return any(hasattr(one, "shape") for one in (self._key if type(self._key) is tuple else (self._key,)))
 
 
@@ -111,7 +112,7 @@ class Rearranged:
 
 
 class Repeated:
-    """What a function gives that is only read, as that of `broadcast_to`."""
+    """A read-only result of a function such as `broadcast_to`."""
 
     __slots__ = ("_function",)
 
@@ -128,7 +129,7 @@ class Repeated:
 
 
 class Strided:
-    """Elements that strides reach, as a function of an ndarray gives them."""
+    """Elements selected by strides, as by a function of an ndarray."""
 
     __slots__ = ("_function", "_places", "is_read_only", "may_repeat")
 
@@ -139,7 +140,7 @@ class Strided:
         self._places: Native = None
         self.is_read_only = is_read_only
         self.may_repeat = True
-        """Whether an element may be there more than once, as in windows; known once the places are."""
+        """Whether an element may occur more than once, as in windows; known once the places are."""
 
     def read(self, home: Home, native: Native) -> Native:
         if type(native) is _ndarray:
@@ -167,7 +168,7 @@ class Strided:
     def _places_in(self, home: Home, native: Native) -> Native:
         """The places of the elements among all of an array in row-major order.
 
-        They are made when they are first needed: most views are neither written nor read anew.
+        They are computed at their first use: most views are neither written nor read again.
         """
         if self._places is None:
             shape = tuple(home.shape_of(native))
@@ -178,63 +179,63 @@ class Strided:
 
 
 class View:
-    """What is recorded of an Array among those that show the same elements."""
+    """The record of an Array that shares elements with others."""
 
     __slots__ = ("_views", "layout", "parent", "selection")
 
     def __init__(self, parent: Any, selection: Selection | None) -> None:
         self.parent = parent
-        """The Array that this is a view of, which it keeps alive; None for one that is no view."""
+        """The base of this view, which it keeps alive; None for an Array that is not a view."""
         self.selection = selection
         self.layout: np.ndarray[Any, Any] | None = None
-        """An ndarray with the strides that NumPy would have, whose elements are nowhere; None until it is asked for."""
+        """An ndarray without memory, with the strides that NumPy would have; None until its first use."""
         self._views: list[weakref.ref[Any]] = []
 
     def add(self, view: Any) -> None:
-        """Note a view of this Array."""
+        """Record a view of this Array."""
         if len(self._views) >= _MANY and not len(self._views) & (len(self._views) - 1):
             self._views = [one for one in self._views if one() is not None]
         self._views.append(weakref.ref(view))
 
     def views(self) -> Iterator[Any]:
-        """Those that are still there."""
+        """The views that still exist."""
         for one in self._views:
             view = one()
             if view is not None:
                 yield view
 
     def is_seen(self) -> bool:
-        """Whether it is a view itself, or any of its views is still there."""
-        return self.parent is not None or any(True for _ in self.views())  # an Array's own truth is another matter
+        """Whether it is a view, or has a view that still exists."""
+        return self.parent is not None or any(True for _ in self.views())  # not by the truth of an Array
 
 
 class Reordered(View):
-    """The record of an Array that in NumPy may not be row-major."""
+    """The record of an Array that might not be row-major in NumPy."""
 
     __slots__ = ()
 
 
 _MANY: Final = 16
-"""Views from which on the list of them is cleared now and then, whenever it has doubled."""
+"""The number of views above which their list is cleared whenever it has doubled."""
 
 READ_ONLY: Final = View(None, None)
-"""Stands for the record of a view of NumPy's that is only read, and whose memory is written in place."""
+"""A placeholder for the record of a read-only view of NumPy whose memory is written in place."""
 
 
 def read_only(function: str) -> errors.ArgumentValueError:
-    """Error for a write to a view that NumPy gives to be read."""
+    """Error for a write to a view that is read-only in NumPy."""
     return errors.ArgumentValueError(
         f"{function}: x is a read-only view, as broadcast_to and diagonal give. Copy it first: xp.asarray(x, copy=True)"
     )
 
 
 def view_of(array: Any) -> View | None:
-    """What is recorded of an Array, if anything."""
+    """The record of an Array, or None."""
     return getattr(array, "_view", None)
 
 
 def root_of(array: Any) -> Any:
-    """The Array that this one is a view of, and no view itself."""
+    """The base of an Array that is not a view itself."""
     view = view_of(array)
     while view is not None and view.parent is not None:
         array = view.parent
@@ -251,7 +252,7 @@ def is_view(array: Any) -> bool:
 
 
 def is_guarded(array: Any) -> bool:
-    """Whether an Array is not written in place, so that views are recorded."""
+    """Whether an Array is not written in place, so views are recorded."""
     native, home = array._native, array._home
     if type(native) is _ndarray and home.has_views:
         return not native.flags.writeable
@@ -276,28 +277,28 @@ def is_replaced(array: Any) -> bool:
 
 
 def may_be_seen(array: Any) -> bool:
-    """Whether other Arrays, or somebody outside, may see a write to an Array.
+    """Whether other Arrays, or other code, may see a write to an Array.
 
-    Callers must not hold its native array in a variable of their own.
+    Callers must not hold its native array in a variable.
     """
     view = view_of(array)
     if view is not None and view.is_seen():
         return True
-    # Guarded memory has no views but those that are recorded.
+    # Guarded memory has only recorded views.
     return array._home.has_views and not is_guarded(array) and not ownership.is_sole_owner(array)
 
 
 def is_part(value: Any, array: Any, key: Any) -> bool:
     """Whether an Array is the view of another at a key.
 
-    Then to write it there changes nothing, as in the last step of `x[key] += 1`.
+    A write of it at that key then changes nothing, as in the last step of `x[key] += 1`.
     """
     view = view_of(value)
     return view is not None and view.parent is array and isinstance(view.selection, Indexed) and view.selection.has(key)
 
 
 def record(view: Any, parent: Any, selection: Selection) -> None:
-    """Note that an Array is a view of another that is guarded."""
+    """Record that an Array is a view of a guarded Array."""
     its = view_of(parent)
     if its is READ_ONLY:
         view._view = READ_ONLY
@@ -310,9 +311,9 @@ def record(view: Any, parent: Any, selection: Selection) -> None:
 
 
 def exchange(array: Any, view: Any) -> bool:
-    """Exchange an Array and a view of it; returns False if it is none.
+    """Exchange an Array and its view; returns False if it is not a view of it.
 
-    Other views of the Array, and what it is a view of itself, are left as they were.
+    Other views of the Array, and its base, stay unchanged.
     """
     its, whole = view_of(view), view_of(array)
     if its is None or whole is None or its.parent is not array:
@@ -332,9 +333,9 @@ def exchange(array: Any, view: Any) -> bool:
 
 
 def layouts_of(one: Any, other: Any) -> tuple[Any, Any] | None:
-    """Layouts of two Arrays that overlap where a write to one is seen in both.
+    """Layouts of two Arrays, which overlap where the Arrays share elements.
 
-    None if it is not known where their memory is.
+    None if the location of their memory is unknown.
     """
     root, others = root_of(one), root_of(other)
     if root._home.has_views and others._home.has_views:
@@ -366,9 +367,9 @@ class _ArrayInterface:
 
 
 def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
-    """An ndarray with the shape and strides that the Array has in NumPy.
+    """An ndarray with the shape and strides of the Array in NumPy.
 
-    Its elements, of the dtype V1, are nowhere, and must not be read. None where a length is unknown.
+    It has the dtype V1 and no memory, so its elements must not be read. None if a length is unknown.
     """
     view = view_of(array)
     if view is None or view.parent is None:
@@ -396,14 +397,14 @@ def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
 
 
 def keep_order(operands: Sequence[Any], result: Any) -> None:
-    """Lay a result out in the order of its operands, as NumPy does.
+    """Record the layout of a result in the order of its operands, as in NumPy.
 
-    Only results of immutable memory are noted, and only if the axes of an operand are reordered.
+    This is needed only for immutable memory, and only if the axes of an operand are reordered.
     """
     if result._home.has_views or not any(type(view_of(one)) is Reordered for one in operands):
         return
     if view_of(result) is not None or any(result is one for one in operands):
-        return  # an operator in place gives what it has written
+        return  # an in-place operator returns the array that it has written
     layouts = [layout_of(one) for one in operands if hasattr(one, "_home")]
     shape = tuple(result._home.shape_of(result._native))
     if None in shape or 0 in shape or any(one is None for one in layouts):
@@ -413,7 +414,7 @@ def keep_order(operands: Sequence[Any], result: Any) -> None:
     flags: list[Any] = [["readonly"]] * len(parts) + [["writeonly", "allocate"]]
     try:
         like = np.nditer([*parts, None], [], flags).operands[-1]
-    except ValueError:  # they do not broadcast, as those of a dtype's arguments
+    except ValueError:  # they do not broadcast, such as the arguments of a dtype
         return
     axes = sorted(range(len(shape)), key=lambda axis: -like.strides[axis])
     if len(like.shape) != len(shape) or axes == sorted(axes):
@@ -425,7 +426,7 @@ def keep_order(operands: Sequence[Any], result: Any) -> None:
 
 
 def forget_order(array: Any) -> None:
-    """Let an Array that is no view count as row-major."""
+    """Let an Array that is not a view count as row-major."""
     view = view_of(array)
     if type(view) is Reordered and view.parent is None:
         del array._view
@@ -437,7 +438,7 @@ def _may_overlap(one: Any, other: Any) -> bool:
 
 
 def require_writable(array: Any, function: str) -> None:
-    """Raise ValueError for a view that is only to be read."""
+    """Raise ValueError for a read-only view."""
     view = view_of(array)
     if view is READ_ONLY:
         raise read_only(function)
@@ -448,9 +449,9 @@ def require_writable(array: Any, function: str) -> None:
 
 
 def freeze(array: Any) -> None:
-    """Make an Array a read-only one, as are all views of it from now on.
+    """Make an Array read-only, and all views that are made of it later.
 
-    It still shows the writes to what it is a view of, and to the views that it has.
+    It still shows writes to its base and to its existing views.
     """
     view = view_of(array)
     if view is not None and view.is_seen():
@@ -460,7 +461,7 @@ def freeze(array: Any) -> None:
             its.selection = Repeated(lambda home, x: guarded(x))
         if not exchange(array, whole):
             raise errors.ArgumentValueError(
-                "flags: x must be where calls run, as it is a view or has views. Copy it: xp.asarray(x, copy=True)"
+                "flags: x is a view or has views and must be on the chosen backend. Copy it: xp.asarray(x, copy=True)"
             )
         return
     if array._home.has_views:
@@ -469,10 +470,10 @@ def freeze(array: Any) -> None:
 
 
 def replace(array: Any, native: Native, *, is_own: bool = True) -> None:
-    """Give an Array of immutable memory a native array with other values.
+    """Replace the native array of an Array with immutable memory.
 
-    What it is a view of gets the values, and all other views of that. `is_own` says that a write made the native array,
-    so that nobody else has it.
+    Its base and all other views of the base get the values. `is_own` means that a write made the native array, so no
+    other code has it.
     """
     changes = [(array, native)]
     view = view_of(array)
@@ -496,7 +497,7 @@ def replace(array: Any, native: Native, *, is_own: bool = True) -> None:
 
 
 def _read_anew(array: Any, but: Any, written: Any) -> None:
-    """Read the views of an Array anew that may show what was written."""
+    """Read the views of an Array again that may contain written elements."""
     view = view_of(array)
     if view is None:
         return
@@ -508,7 +509,7 @@ def _read_anew(array: Any, but: Any, written: Any) -> None:
 
 
 def guard(array: Any) -> None:
-    """Let no write reach the memory that an Array has now."""
+    """Protect the current memory of an Array from writes."""
     native = array._native
     if type(native) is _ndarray:
         array._native = guarded(native)
@@ -519,8 +520,8 @@ def guard(array: Any) -> None:
 def guard_alone(array: Any) -> bool:
     """Guard an Array, unless others have its memory, too.
 
-    They would miss its writes from then on. Returns whether it is guarded. Callers must not hold its native array in a
-    variable of their own.
+    They would miss later writes to it. Returns whether it is guarded. Callers must not hold its native array in a
+    variable.
     """
     if not ownership.is_sole_owner(array):
         return False
@@ -529,9 +530,9 @@ def guard_alone(array: Any) -> bool:
 
 
 def guarded(native: Native) -> Native:
-    """A native array in the same memory, to which no Array writes.
+    """A native array in the same memory that no Array writes.
 
-    One that is immutable is that itself.
+    An immutable array is returned unchanged.
     """
     if type(native) is not _ndarray or not native.flags.writeable:
         return native
@@ -541,9 +542,9 @@ def guarded(native: Native) -> Native:
 
 
 def apart(native: Native) -> Native:
-    """A native array of the same values, which shows no write to an Array.
+    """A native array of the same values that writes to an Array do not change.
 
-    Few elements are copied, which takes no longer than to guard them, and makes their views cheaper.
+    Few elements are copied, which takes no longer than guarding them and makes their views cheaper.
     """
     if type(native) is _ndarray and native.nbytes < alignment.MODEST:
         return native.copy("K")
@@ -551,9 +552,9 @@ def apart(native: Native) -> Native:
 
 
 def own(array: Any) -> None:
-    """Give a guarded Array, and its views, memory that may be written.
+    """Give a guarded Array and its views writable memory.
 
-    It is copied unless nobody else sees it any more.
+    The memory is copied unless no other code uses it any more.
     """
     root = root_of(array)
     with ownership.lock_of(root):
@@ -567,7 +568,7 @@ def own(array: Any) -> None:
         if not (ownership.is_sole_owner(root, len(views)) and _is_writable_again(root)):
             root._native = _copied(root)
         root._view = None
-        for one in views:  # each after what it is a view of
+        for one in views:  # each after its base
             view = one._view
             one._native = view.selection.read(one._home, view.parent._native)
         for one in views:
@@ -599,7 +600,7 @@ def _is_read_only(array: Any) -> bool:
 
 
 def _is_writable_again(array: Any) -> bool:
-    """Whether memory that nobody else sees could be made writable."""
+    """Whether memory that no other code uses could be made writable."""
     native = array._native
     if type(native) is not _ndarray:
         return bool(array._home.backend.hook("is_own")(native))
@@ -616,7 +617,7 @@ def _is_layout(home: Home, x: Native) -> bool:
 
 
 def permuted(axes: Sequence[int]) -> Selection:
-    """The view that `permute_dims` gives."""
+    """The view that `permute_dims` returns."""
     order = tuple(axes)
     back = tuple(sorted(range(len(order)), key=lambda i: order[i] % len(order)))
     return Rearranged(
@@ -671,7 +672,7 @@ def _flipped(axis: Any = None) -> Selection:
 def _part(name: str) -> Callable[..., Selection]:
     """Views of the real or the imaginary parts of complex numbers.
 
-    Real numbers are their own real parts.
+    The real parts of real numbers are the numbers.
     """
 
     def inverse(home: Home, whole: Native, value: Native) -> Native:
@@ -689,7 +690,7 @@ def _part(name: str) -> Callable[..., Selection]:
 def of_bits(came: str, wanted: str) -> Selection:
     """The bits of elements of one dtype as numbers of another.
 
-    There is no layout for a part of an element, nor for several.
+    Parts of elements, and several elements as one, have no layout.
     """
     is_alike = KNOWN[came].itemsize == KNOWN[wanted].itemsize
 
@@ -702,7 +703,7 @@ def of_bits(came: str, wanted: str) -> Selection:
 
 
 def _repeated(name: str) -> Callable[..., Selection]:
-    """Views by a function whose results are only read."""
+    """Views by a function whose results are read-only."""
 
     def selection(*args: Any, **kwargs: Any) -> Selection:
         return Repeated(lambda home, x: getattr(home, name)(x, *args, **kwargs))
@@ -723,11 +724,11 @@ SELECTIONS: Final[dict[str, Callable[..., Selection]]] = {
     "reshape": _reshaped,
     "squeeze": _of_shape("squeeze"),
 }
-"""The view that a function of one array gives, by its name, for its other arguments."""
+"""The view that a function of one array returns, by its name, for its other arguments."""
 
 
 READ_ONLY_VIEWS: Final = frozenset({"broadcast_arrays", "broadcast_to", "diagonal"})
-"""Functions whose views are only read."""
+"""Functions whose views are read-only."""
 
 
 def record_result(name: str, result: Any, parent: Any, *args: Any, **kwargs: Any) -> None:
@@ -744,7 +745,7 @@ def record_result(name: str, result: Any, parent: Any, *args: Any, **kwargs: Any
 def _is_view(name: str, result: Any, parent: Any, selection: Selection) -> bool:
     """Whether a result is a view in NumPy.
 
-    To reshape what is not contiguous is to copy.
+    `reshape` copies arrays that are not contiguous.
     """
     if parent._home is _NUMPY:
         return _is_read_only(result)
@@ -760,7 +761,10 @@ def _is_view(name: str, result: Any, parent: Any, selection: Selection) -> bool:
 
 
 def record_parts(name: str, results: Sequence[Any], parents: Sequence[Any], **options: Any) -> None:
-    """The same for `unstack` and `broadcast_arrays`, which give several."""
+    """The same for functions that return several views.
+
+    These are `unstack` and `broadcast_arrays`.
+    """
     if name == "broadcast_arrays":
         for result, parent in zip(results, parents, strict=True):
             record_result("broadcast_to", result, parent, tuple(result._home.shape_of(result._native)))

@@ -1,4 +1,4 @@
-"""Backends by name: which are known, which installed, which loaded.
+"""Backends by name: known, installed and loaded.
 
 Imports from `_base` alone. A library is imported when a backend of it is first used, never before; this is the only
 folder that imports the modules in `anyarray.backends`, and it does so by name.

@@ -16,12 +16,15 @@ Native = Any
 """A native array: np.ndarray, tf.Tensor, jax.Array, torch.Tensor, cupy.ndarray ..."""
 
 DeviceRoute: TypeAlias = "tuple[Callable[[Native], Native] | None, Callable[[Native, Any], Native] | None, Any, Home]"
-"""How arrays of a home get to a device: a function for a NumPy view of their memory, or None; a function that shares
-private NumPy memory with the native device that follows, or None; that native device; the home on the device."""
+"""The route of arrays of a home to a device.
+
+It is a function for a NumPy view of their memory, or None; a function that shares private NumPy memory with the native
+device, or None; that native device; and the home on the device.
+"""
 
 
 class Home:
-    """Where an Array lives: a backend, and whether the user placed it there.
+    """The home of an Array: a backend, and whether the user placed it there.
 
     Each backend has two, `free` and `placed`. A home also is the table of the backend's native
     functions and hooks: `home.exp(native)`. They are looked up at their first call; see `declare`.
@@ -135,15 +138,15 @@ class Composition(NamedTuple):
     """A declared function that is composed of others."""
 
     function: Callable[..., Any]
-    """Takes the home first, then what the native function takes."""
+    """Takes the home, then the arguments of the native function."""
     own: frozenset[str]
     """Libraries whose own function of that name is called instead."""
     reads_no_values: bool = False
     """Whether it computes the same inside a trace as outside, so that a library may compile it."""
     slopes: Sequence[Callable[..., Any] | None] | None = None
-    """Its derivatives by each argument, called as `function` is; None for one that is refused.
+    """Its derivatives by each argument, called like `function`; None for an unsupported one.
 
-    With them it is a special function: a library's own stands in the module that its backend names.
+    With them it is a special function: a library's own function is in the module that its backend names.
     """
 
 
@@ -173,7 +176,7 @@ def declare(name: str, operands: Operands | None = None) -> None:
 class _NativeDtypes(dict[Any, DType]):
     """A cache of our dtype by the library's.
 
-    Of NumPy's all are there, as it is asked whether they are.
+    It has all of NumPy's, because membership is tested.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -190,13 +193,13 @@ class _NativeDtypes(dict[Any, DType]):
             if same:
                 self[native] = dtype
                 return dtype
-        raise errors.ArgumentTypeError(f"{self._backend}: dtype {native} is not one that an Array can have")
+        raise errors.ArgumentTypeError(f"{self._backend}: Arrays do not support the dtype {native}")
 
 
 class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package, no error
     """The array operand must be cast before it meets a Python scalar.
 
-    The scalar's default dtype is narrower than what it and the array would promote to.
+    The scalar's default dtype is narrower than the dtype to which it and the array promote.
     """
 
 
@@ -210,7 +213,7 @@ def _has_zero(value: complex) -> bool:
 
 
 class _Scalars(dict[str, tuple[Callable[..., Native], Any, DType]]):
-    """A cache of what makes 0-d arrays, by name of the dtype."""
+    """A cache of functions that make 0-d arrays, by name of the dtype."""
 
     def __init__(self, backend: Backend) -> None:
         self._backend = backend
@@ -228,7 +231,7 @@ class Constants(dict[tuple[Any, type, Any], Native]):
     """
 
     MOST: Final = 4096
-    """The most entries: more than a program has literals; the cache is cleared beyond."""
+    """The largest number of entries, above the number of literals of a program; beyond it the cache is cleared."""
 
     def __init__(self, home: Home) -> None:
         self._home = home

@@ -26,7 +26,7 @@ class BackendInfo:
 
 
 def backends() -> list[BackendInfo]:
-    """The known backends, also from entry points; imports no library.
+    """The known backends, including those from entry points.
 
     >>> import anyarray as xp
     >>> xp.backends()[0].name

@@ -1,4 +1,4 @@
-"""The libraries that are known by name before they are imported."""
+"""The libraries that are known by name without an import."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Library(NamedTuple):
     has_derivatives: bool = False
     """Whether error messages recommend it for derivatives."""
     needs: tuple[str, ...] = ()
-    """Packages that its backend imports beside it."""
+    """Further packages that its backend imports."""
     registers_classes: bool = False
     """Whether Array must be registered with it (as a JAX pytree, say) before its own functions accept Arrays."""
 
@@ -43,7 +43,7 @@ class Library(NamedTuple):
 
     @property
     def missing(self) -> list[str]:
-        """What it needs and cannot be found; imports nothing."""
+        """Required packages that cannot be found; imports nothing."""
         return [package for package in self.needs if importlib.util.find_spec(package) is None]
 
     @property

@@ -36,7 +36,7 @@ _backends: dict[str, Backend] = {}
 _library_by_class: dict[type, Library | None] = {}
 
 MOST_CLASSES: Final = 1 << 12
-"""The most entries of `_library_by_class`: a program may create any number of classes."""
+"""The largest size of `_library_by_class`: a program may create any number of classes."""
 
 
 class _Loaded:
@@ -144,7 +144,7 @@ def _random_states_kept() -> Generator[None]:
     """Leave the global generators of Python and NumPy as they were.
 
     `import jax` and `import tensorflow` draw from both. A program that sets a seed before its first array imports them
-    in between, and is to draw the numbers that it draws without them.
+    afterwards, and must draw the same numbers as without them.
     """
     drawn, before = sys.modules.get("random"), sys.modules.get("numpy.random")
     state = None if drawn is None else drawn.getstate()
@@ -188,26 +188,26 @@ class Backend:
         self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
         """Whether the library's arrays are immutable."""
         self.has_views = bool(getattr(loaded.module, "HAS_VIEWS", False))
-        """Whether a part of one of its arrays is a view, and written in place."""
+        """Whether parts of its arrays are views that are written in place."""
         self.holders: Callable[[Native], int] | None = getattr(loaded.module, "holders", None)
-        """How many others hold the memory of an array; None if the reference count of its `base` tells."""
+        """The number of other holders of an array's memory; None if it is the reference count of `base`."""
         self.has_graph: Callable[[Native], bool] | None = getattr(loaded.module, "has_graph", None)
-        """Whether the user's own derivative may be taken of an eager array; None if that cannot be told."""
+        """Whether the user's own code may differentiate an eager array; None if that cannot be known."""
         self.is_deleted: Callable[[Native], bool] | None = getattr(loaded.module, "is_deleted", None)
         """Whether the buffer of an array was donated; None if that cannot happen."""
         self.is_differentiated: Callable[[Native], bool] | None = getattr(loaded.module, "is_differentiated", None)
         """Whether a derivative is being computed of an eager array; None if that cannot happen."""
         self.is_in_place: Callable[[Native], bool] | None = getattr(loaded.module, "is_in_place", None)
-        """Whether an array is written in place, told faster than by other hooks; None if there is no such function."""
+        """A faster test whether an array is written in place; None if there is none."""
         self.number: Callable[[Native], complex | None] | None = getattr(loaded.module, "number", None)
-        """The Python number of an array without axes, faster than by `to_numpy`; None if there is no such function."""
+        """The Python number of an array without axes, faster than `to_numpy`; None if there is no such function."""
         self.read_in_place: Callable[[Native], Any] | None = getattr(loaded.module, "read_in_place", None)
         """A view of an array as an ndarray, faster than `to_numpy`; None if there is none."""
         self.written: Callable[[Native, Any, Any], bool] | None = getattr(loaded.module, "written", None)
         """Writes a value in place, faster than `setitem`; None if there is no such function."""
         self._native_dtype = loaded.hook("native_dtype")
         self._native_dtypes: dict[int, Any] = {}
-        """The library's dtypes that were asked for, by the number of NumPy's; compiled calls read them."""
+        """The library's dtypes used so far, by NumPy's number; compiled calls read them."""
         self.routes: dict[Backend, Any] = {}
         """Routes to other backends; a cache of `_memory.transfer.route`."""
         self.free = Home(self, placed=False)
@@ -271,8 +271,8 @@ class Backend:
     def function(self, name: str) -> Callable[..., Any]:
         """The native function `name`, ready to be called for this device.
 
-        The backend file's own, else its namespace's (linalg and fft included), else the composed one. The namespace's
-        is passed over for a composed function that does not name the library.
+        It is the backend file's own, else the namespace's (linalg and fft included), else the composed function. A
+        composed function that does not name the library takes precedence over the namespace's.
         Raises UnsupportedError if there is none.
         """
         loaded = self._loaded
@@ -375,7 +375,7 @@ def _names(known: dict[str, Library]) -> list[str]:
 
 
 known: Final = _backends.get
-"""The backend of a name that was asked for before; None for others."""
+"""The backend of a name that was used before; None for others."""
 
 
 def backend_of_name(name: str) -> Backend:
@@ -458,7 +458,7 @@ def loaded_backends() -> list[Backend]:
 def backend_of_native(native: Native) -> Backend | None:
     """The backend on which a native array, or the value of a variable, lives.
 
-    None if its class is no array class of any library.
+    None if its class is not an array class of any library.
     """
     kind = type(native)
     try:
@@ -505,7 +505,7 @@ def _is_of_variables(kind: type) -> bool:
 def _backend_on(loaded: _Loaded, device: Any) -> Backend:
     """The backend of one of a library's devices.
 
-    None stands for an array that is committed to no device, and means the best device.
+    None means an array that is not committed to a device, which counts as the best device.
     """
     if hasattr(device, "mesh"):
         made = Backend(loaded, "mesh", 0, device)
@@ -513,7 +513,7 @@ def _backend_on(loaded: _Loaded, device: Any) -> Backend:
     for kind, row in loaded.devices.items():
         if device is None or device in row:
             return backend_of_name(_name(loaded.library, kind, 0 if device is None else row.index(device)))
-    raise errors.DeviceNotFoundError(f"{loaded.library.name}: an array is on {device}, which is none of its devices")
+    raise errors.DeviceNotFoundError(f"{loaded.library.name}: an array is on {device}, which is not one of its devices")
 
 
 def _library_of(kind: type) -> Library | None:

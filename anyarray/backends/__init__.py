@@ -1,47 +1,46 @@
 """The contract of a backend: the standard's functions over native arrays.
 
-A backend is one module (JAX and TensorFlow: one package) that knows nothing of `anyarray.Array`.
-`anyarray._registry` imports it, by name. A function of the standard is looked up as: the
-module's own function of that name, else its `namespace`'s, else the one in `_shared.composed`, else
-the user gets `UnsupportedError: NAME is not implemented on BACKEND`. Functions of `linalg` and `fft`
-have no prefix: `svd`, `fft`; `namespace.linalg` and `namespace.fft` are searched, too.
+A backend is one module (JAX and TensorFlow: one package) that does not use `anyarray.Array`. `anyarray._registry`
+imports it by name. A function of the standard is looked up in this order: the module, its `namespace`, and
+`_shared.composed`. If none has it, the user gets `UnsupportedError: NAME is not implemented on BACKEND`. Functions of
+`linalg` and `fft` have no prefix (`svd`, `fft`); `namespace.linalg` and `namespace.fft` are searched, too.
 
-What a function gets
-    The parameters of the standard, arrays and positional-only ones by position, keyword-only ones by keyword.
-    An array parameter is always a native array of this library on the device of the call: Python
-    scalars have become 0-d native arrays of the dtype that the promotion rule gives them. `dtype=` is a
-    native dtype, or None where the standard allows it; creation functions always get one, and a native `device`.
-    `shape` is a tuple of ints.
+Arguments of a function
+    A function gets the parameters of the standard: arrays and positional-only parameters by position, keyword-only
+    parameters by keyword. Arrays are native arrays of this library on the device of the call. Python scalars have been
+    converted to 0-d native arrays of the dtype that the promotion rule gives them. `dtype=` is a native dtype, or None
+    where the standard allows it; creation functions always get a dtype and a native `device`. `shape` is a tuple of
+    ints.
 
-What a function does
-    Arrays of one call may differ in dtype. The function promotes them by `_base.dtypes.promoted`, in whatever
-    way is cheapest in its library; integers and bools given to a floating-point function become
-    `_base.dtypes.floating`, in a reduction, a transform or linear algebra float64.
-    `sum`, `prod` and the cumulative ones with `dtype=None` follow `_base.dtypes.summed`.
-    A function of the `namespace` need not: unless `PROMOTES` says that all do, its arguments are cast to the dtype of
-    the rule before the call. Where the rule says float16 and the library has none, that is float32.
-    A dtype that the standard forbids (complex in an ordering, floats in a bitwise function) raises TypeError.
-    For other invalid arguments any exception will do: the caller's arguments are then examined and
-    a clear error is raised from it. A function never returns a wrong result instead.
+Results of a function
+    Arrays of one call may differ in dtype. The function promotes them by `_base.dtypes.promoted`, in the cheapest way
+    of its library. Integers and bools become `_base.dtypes.floating` in a floating-point function, and float64 in a
+    reduction, a transform or linear algebra. `sum`, `prod` and the cumulative functions with `dtype=None` follow
+    `_base.dtypes.summed`. Functions of the `namespace` need not promote: unless `PROMOTES` is True, their arguments are
+    cast to the dtype of the rule before the call, with float32 in place of float16 if the library lacks that.
+    A dtype that the standard forbids (complex in an ordering, floats in a bitwise function) raises TypeError. Other
+    invalid arguments may raise any exception: anyarray then examines the arguments and raises a clear error. A function
+    must never return a wrong result instead.
 
-    Several results are a tuple in the standard's order. Values are the standard's; where it leaves them
-    open, NumPy's. A function never writes to its inputs, and works under the library's own transforms.
-    In addition a module may have `cube(x)`, `x**3`, and `root(x)`, `x**0.5` of floats and complex numbers with the
-    standard's values for -0 and -inf, if they are faster than `pow`, which is the fallback; and `bitcast(x, dtype)`,
-    the bits of its elements as numbers of another dtype, a view where the library has views; if that has another
-    number of bytes, the last axis has as many fewer or more elements.
+    Several results are a tuple in the standard's order. Values are the standard's, and NumPy's where the standard
+    leaves them open. A function never writes to its inputs, and works in the library's own transforms.
+    A module may also have faster functions than `pow`: `cube(x)`, which is `x**3`, and `root(x)`, which is `x**0.5` of
+    floats and complex numbers with the standard's values for -0 and -inf. `bitcast(x, dtype)` returns the bits of the
+    elements as numbers of another dtype, as a view if the library has views; if the sizes of the dtypes differ, the
+    last axis has fewer or more elements.
 
-What a key is
+Keys
     `getitem` and `setitem` get an int, slice, None, Ellipsis, native array, or a tuple of these. Bounds of slices are
-    ints or None. Arrays are of bool or an integer dtype. Lists, NumPy arrays and Arrays have become native ones.
-    Both follow the standard 2025.12 and, beyond it, NumPy (integer arrays mixed with slices, several
-    masks). Out of range ints raise IndexError; so do out of range values in integer arrays, where the library can check
+    ints or None. Arrays are of bool or an integer dtype. Lists, NumPy arrays and Arrays have been converted to native
+    arrays. Both functions follow the standard 2025.12 and, beyond it, NumPy (integer arrays mixed with slices, several
+    masks). Ints out of range raise IndexError, and so do values out of range in integer arrays if the library can check
     them without synchronizing.
 
-Besides functions of the standard, a module may define the hooks below, which have defaults in `_registry`. Most need no
-more than `namespace` and `ARRAY_TYPES`.
+Besides functions of the standard, a module may define the hooks below, which have defaults in `_registry`. Most modules
+need only `namespace` and `ARRAY_TYPES`.
 
-What the library is
+
+The library
     `namespace`
         an Array API namespace, in which functions are looked up next
     `PROMOTES`
@@ -55,10 +54,10 @@ What the library is
     `IS_IMMUTABLE`
         True if its arrays are immutable; then their memory may be shared
     `HAS_VIEWS`
-        True if a part of an array is a view, and `setitem` writes in place where it is told `exclusive`. Without it
-        a write makes a new array, and views are recorded and read anew
+        True if a part of an array is a view, and `setitem` writes in place if `exclusive` is True. Otherwise a write
+        makes a new array, and views are recorded and read again
 
-What an array is
+Properties of an array
     `device_of(x)`
         the native device of a native array
     `dtype_of(x)`
@@ -66,48 +65,48 @@ What an array is
     `shape_of(x)`
         tuple of ints, None for an axis that is unknown under a trace
     `data_of(x)`
-        what `x.data` is, as for users of the library. No default: without it it is the memory of an ndarray
+        the value of `x.data`, as in the library. No default: without it, `x.data` is the memory of an ndarray
     `count_of(x)`
         `len(x)`; TypeError if x has no axes
     `lengths_of(x)`
-        the shape as users see it, a tuple of what the functions here take as lengths: ints, or 0-d Arrays
+        the shape as users see it: a tuple of ints or 0-d Arrays, which the functions here accept as lengths
     `length(x)`
-        a length of a 0-d array that `is_traced`. No default: without it lengths are known to every trace
+        a length from a 0-d array that `is_traced`. No default: without it, every trace knows all lengths
     `is_traced(x)`
-        whether x is a tracer: it stands for a value inside a transform
+        whether x is a tracer, a placeholder for a value inside a transform
     `is_differentiated(x)`
-        whether x, which is eager, is part of what `value_and_grad` or `jacobian` differentiates now: it must not
-        leave the library. No default: without it such arrays are traced
+        whether `value_and_grad` or `jacobian` is differentiating by the eager array x, which therefore must not leave
+        the library. No default: without it, such arrays are traced
     `has_graph(x)`
-        whether the library records what is computed of x, which is eager, for a derivative of the user's own: as an
-        array it must not leave the library, as Python scalars it may. No default: without it nothing is known of such
+        whether the library records computations on the eager array x for the user's own derivative. Such an array must
+        not leave the library, but its Python scalars may. No default
     `base_of(x)`
         the native array whose memory x is a view of, or None; by default its attribute `base`
     `is_writable(x)`, `is_own(x)`
-        of a library with views: whether x may be written in place, as memory of another library's immutable array may
-        not; and whether besides nobody outside can know its address. True by default
+        of a library with views: whether x may be written in place, unlike memory that an immutable array of another
+        library shares; and whether in addition no other code knows its address. True by default
     `is_replaced(x)`
-        of a library with views: whether this one array is treated as immutable, as PyTorch's are that a derivative
-        needs. False by default
+        of a library with views: whether this array is treated as immutable, such as a tensor of PyTorch that a
+        derivative needs. False by default
     `is_in_place(x)`
-        of a library with views: True only if `is_writable(x)` and not `is_replaced(x)`, told faster than by these; then
-        compiled calls make views. No default
+        of a library with views: a faster test of `is_writable(x)` and not `is_replaced(x)`, with which compiled calls
+        make views. No default
     `holders(x)`
-        how many others hold the memory of x: views, buffers, capsules. No default: without it the references to its
-        `base` are counted, and memory is not lent to other libraries
+        the number of other holders of the memory of x: views, buffers, capsules. No default: without it, references to
+        its `base` are counted, and memory is not shared with other libraries
     `layout_of(x)`
-        an ndarray with the strides of x in the unit of elements, which are never read; by default x itself, if it has
+        an ndarray with the strides of x in elements, whose values are never read; by default x itself, if it has
         `strides`
     `as_strided(x, function)`
         of a library with views: the view of x that `function` gives of an ndarray which lies in memory as x does, with
         other strides and lengths, and the same first element; its elements, bytes, are nowhere. None where there is no
         such view, as by default
     `is_deleted(x)`
-        whether its buffer was donated. No default: without it buffers are never donated
+        whether its buffer was donated. No default: without it, buffers are never donated
     `plain(x)`
-        a user's native array in the form that functions here take: no subclass, no variable, native byte order
+        a user's native array in the form that functions here accept: not a subclass or variable, native byte order
 
-From and to elsewhere
+Conversion and transfer
     `to_numpy(x)`
         an ndarray of the same values; read-only if it shares memory with x
     `read_in_place(x)`
@@ -117,21 +116,21 @@ From and to elsewhere
         a faster `to_numpy` of an array without axes in host memory: its value as a bool, int, float or complex; None of
         any other array, and of one that must not be read. No default: without it `to_numpy` is called
     `from_numpy(a, device)`
-        a native array; shares no memory with the ndarray `a`, ever
+        a native array that never shares memory with the ndarray `a`
     `to_device(x, device)`
         the same values on another device of this library
     `scalar(value, dtype, device)`
         0-d native array of a Python scalar, valid outside and inside any trace
     `exported(x)`
-        an object with `__dlpack__` of x's memory, or of a copy if anybody could write to that
+        an object with `__dlpack__` of x's memory, or of a copy if other code could write to that memory
     `lent(x)`
-        x, whose memory another library on the same device is to share from now on; what `exported` gives is lent
-        already
+        x, after preparing its memory for sharing with another library on the same device; results of `exported` are
+        prepared already
     `address(x)`
-        where the memory of x begins, an int; None, which is the default, if the library does not tell. The ledger
-        books a transfer as a copy if addresses differ
+        the start address of the memory of x, an int; None, the default, if it is unknown. The log records a transfer as
+        a copy if addresses differ
     `duplicate(x)`
-        a copy of a native array; x itself if nobody can write to x or delete it
+        a copy of a native array; x itself if it can neither be written nor deleted
     `from_dlpack(x, device)`
         a native array that shares the memory of an object with `__dlpack__` on that device; raises if
         it cannot. No default: without it arrays are transferred by the host
@@ -146,8 +145,8 @@ Reading, writing, calling
         `x.base` if it has one. The caller drops its reference to x. The default copies x for
         each write
     `written(x, key, value)`
-        of a library with views: writes a Python number or a native array in place, if that is all there is to do, and
-        returns whether it did so; no default
+        of a library with views: writes a Python number or a native array in place if no conversion is needed, and
+        returns whether it did; no default
     `scoped(function, device)`
         a wrapper of a function that enters the scope of a device, or of 64-bit dtypes
     `synchronize(x)`
@@ -155,12 +154,12 @@ Reading, writing, calling
 
 Calls that run later
     `may_wait(*xs)`
-        whether a call of these native arrays may run later: none is traced, and no batch, derivative or graph that is
-        open has to see the call. True by default
+        whether a call of these native arrays may run later: none is traced, and no open batch, derivative or graph must
+        see the call. True by default
     `outside_traces()`
         the context in which such calls run, also if their values are needed inside a trace; does nothing by default
     `result_dtype(function, *xs)`
-        the library's dtype of what a native function returns for 0-d arrays; by default it is called
+        the library's dtype of the result of a native function for 0-d arrays; by default the function is called
 
 Arrays over several devices
     `mesh(kind, axes, numbers=())`
@@ -172,7 +171,7 @@ Arrays over several devices
     `layout(x)`
         how each axis of `x` is split, as a tuple; None if each device has all values
     `local_part(a, device)`
-        an array of which each process gives its part along the first axis, an ndarray
+        an array whose parts along the first axis are the ndarrays of the processes
 
 Lazy arrays
     `chunks_of(x)`
@@ -190,16 +189,16 @@ Lazy arrays
         compute an array and write its blocks to `make(pieces)[key] = block`, where `pieces` are their lengths; in this
         process and one after another if they must be written `in_turn`. No default: without it arrays are read first
 
-What its errors mean
+Errors and memory
     `is_leak(error)`
         whether it is the library's error for a leaked tracer
     `is_out_of_memory(error)`
         whether it is the library's out-of-memory error; the default knows MemoryError
     `memory(device)`
-        bytes that a native device has in all, that are free, and that the library holds of them; None for each that
-        it cannot tell
+        the total bytes of a native device, its free bytes, and the bytes that the library holds; None for unknown
+        numbers
     `free_memory()`
-        the number of bytes that the library kept of freed arrays, and gave back
+        frees the memory that the library cached, and returns the number of bytes
     `refusal_of(error)`
         the library's message about an invalid argument, if the error is of a class of its own, not a built-in; else
         None

@@ -1,15 +1,14 @@
-"""What NumPy has beyond the standard, one file per subject.
+"""NumPy's functions beyond the standard, one file per subject.
 
-The functions stand in the main namespace, in `linalg` and in `fft`, and run on every backend, under every transform.
-A subject is imported when one of its names is first used: `NAMES` says where each stands.
+The functions are in the main namespace, in `linalg` and in `fft`. They run on every backend and in every transform. A
+subject is imported when one of its names is first used; `NAMES` maps names to subjects.
 
-A function of arrays alone is declared by `@composed`, as those of the standard are by `@dispatch`: its body, written in
-the standard's functions, is what a backend without its own computes. Others are plain functions: those that take
-something else than Arrays, such as a function, and those whose results are views of their arguments, which then are
-those of the functions that they call.
+A function of arrays is declared by `@composed`, as the standard's functions are by `@dispatch`. Backends without their
+own function run its body, which calls the standard's functions. Functions that take other arguments, such as a
+function, and functions that return views of their arguments are plain functions.
 
-A signature is NumPy's: the same names in the same order, by position or keyword. What the library under a call cannot
-do is left out (`out`, `overwrite_input`, `order`), and what comes behind it is keyword-only.
+Signatures are NumPy's: the same names in the same order, by position or keyword. Parameters that not every library
+supports are left out (`out`, `overwrite_input`, `order`), and the parameters after them are keyword-only.
 """
 
 import importlib
@@ -49,7 +48,7 @@ NAMES: Final = {name: subject for subject, names in _NAMES.items() for name in n
 def find(path: str) -> Any:
     """The function of that name, such as "median" or "linalg.lstsq".
 
-    Raises KeyError for a name that is none.
+    Raises KeyError for an unknown name.
     """
     module = importlib.import_module(f"anyarray.extensions.{NAMES[path]}")
     chapter, _, name = path.rpartition(".")

@@ -1,4 +1,4 @@
-"""Arguments that several functions here read: axes, values, arrays."""
+"""Reading arguments of functions: axes, values, arrays."""
 
 from __future__ import annotations
 
@@ -40,7 +40,8 @@ def axes_of(function: str, axes: Any, ndim: int, parameter: str = "axis") -> tup
 def own_array(function: str, parameter: str, value: Any) -> Array:
     """An Array whose parts may be returned as views.
 
-    That is an Array itself, and a copy of what somebody else may write to. Raises TypeError for what is no array.
+    An Array is returned unchanged, and other arrays are copied, because other code may write to them. Raises TypeError
+    for other objects.
     """
     if is_array(value):
         return value

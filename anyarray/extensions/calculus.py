@@ -28,12 +28,12 @@ def interp(
     right: complex | None = None,
     period: float | None = None,
 ) -> Array:
-    """Values at `x` of what is linear between the points `xp`, `fp`.
+    """Values at `x` of the linear interpolation of the points `xp`, `fp`.
 
-    `xp` and `fp` are (n,), and `xp` increases. Before the first point it is `left`, or the first value, after the last
-    one `right`, or the last value. With `period`, `xp` need not increase, and there is neither. The result is of
-    float64 or complex128.
-    Raises ValueError for no points, vectors of two lengths or a period of 0.
+    `xp` and `fp` have the shape (n,), and `xp` increases. Before the first point, the value is `left`, by default the
+    first value; after the last point, it is `right`, by default the last value. With `period`, `xp` may be in any
+    order, and `left` and `right` are not used. The result is float64 or complex128.
+    Raises ValueError without points, for vectors of different lengths and for a period of 0.
 
     >>> import anyarray as xp
     >>> xp.interp(xp.asarray([0.5, 9.0]), xp.asarray([0.0, 1.0, 2.0]), xp.asarray([0.0, 10.0, 0.0])).tolist()
@@ -90,9 +90,9 @@ def _interpolated(x: Any, points: AnyArray, values: AnyArray, left: Any, right: 
 
 @composed(own="numpy cupy", reads_no_values=True, y="numeric", x="numeric")
 def trapezoid(y: AnyArray, x: AnyArray | None = None, dx: float | AnyArray = 1.0, axis: int = -1) -> Array:
-    """Integral along an axis, by the rule of trapezia.
+    """Integral along an axis by the trapezoidal rule.
 
-    The samples `y` are at `x`, a vector or of the shape of `y`, or `dx` apart.
+    The samples `y` are at `x`, a vector or an array of the shape of `y`, or at distances of `dx`.
 
     >>> import anyarray as xp
     >>> xp.trapezoid(xp.asarray([1.0, 2.0, 3.0]), dx=2).tolist()
@@ -129,10 +129,10 @@ def gradient(
 ) -> Array | tuple[Array, ...]:
     """Slopes along each axis, from central differences.
 
-    They are a tuple unless along one axis. `varargs` are the distances of the samples: one number for all axes, or for
-    each axis a number or a vector of coordinates. At both ends the differences are of one side, accurate to the order
-    `edge_order`, 1 or 2.
-    Raises TypeError for another number of distances, ValueError for less than `edge_order` + 1 samples.
+    The result is a tuple, or an Array for one axis. `varargs` are the distances of the samples: one number for all
+    axes, or a number or a vector of coordinates for each axis. At both ends the differences are one-sided, accurate to
+    the order `edge_order`, 1 or 2.
+    Raises TypeError for a wrong number of distances, ValueError for fewer than `edge_order` + 1 samples.
 
     >>> import anyarray as xp
     >>> xp.gradient(xp.asarray([1.0, 2.0, 4.0, 7.0])).tolist()
@@ -226,10 +226,10 @@ _gradient: Final = composed(own="numpy cupy", f="any", spacing="real numeric")(_
 
 @composed(own="numpy cupy", reads_no_values=True, ary="numeric")
 def ediff1d(ary: AnyArray, to_end: float | AnyArray | None = None, to_begin: float | AnyArray | None = None) -> Array:
-    """Differences of the elements, which are flattened.
+    """Differences of consecutive elements of the flattened array.
 
-    `to_begin` is put before them, `to_end` after them.
-    Raises TypeError if these are not of the kind of `ary`, as floats beside integers.
+    `to_begin` is joined before the differences, `to_end` after them.
+    Raises TypeError if their kind is higher than that of `ary`, such as floats for integers.
 
     >>> import anyarray as xp
     >>> xp.ediff1d(xp.asarray([1, 2, 4]), to_begin=xp.asarray([0, 0])).tolist()
@@ -255,8 +255,8 @@ def ediff1d(ary: AnyArray, to_end: float | AnyArray | None = None, to_begin: flo
 def unwrap(p: AnyArray, discont: float | None = None, axis: int = -1, *, period: float = 2 * math.pi) -> Array:
     """Angles without jumps.
 
-    Where the next is farther than `discont`, it and what follows are moved by multiples of `period`. `discont` is at
-    least half of `period`, which is what None means. With an integer `period`, integers stay integers.
+    Where two consecutive angles differ by more than `discont`, all following angles are moved by multiples of `period`.
+    `discont` is at least half of `period`, the default. With an integer `period`, integers stay integers.
 
     >>> import anyarray as xp
     >>> xp.unwrap(xp.asarray([0, 1, 2, -1, 0]), period=4).tolist()

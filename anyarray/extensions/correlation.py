@@ -36,10 +36,11 @@ def cov(
 ) -> Array:
     """Covariance matrix of variables, from observations of them.
 
-    The rows of `m` are variables, or its columns unless `rowvar`; a vector is one variable. Those of `y` are added. The
-    sums are divided by the number of observations less `ddof`; None means 1, or 0 with `bias`. `fweights` says how
-    often each observation occurs, `aweights` how much it counts. The result is of float64 or complex128, or of `dtype`.
-    Raises ValueError for more than two axes or negative weights, RuntimeError for weights of another length.
+    The rows of `m` are variables, or its columns if `rowvar` is False; a vector is one variable. `y` adds further
+    variables. The sums are divided by the number of observations minus `ddof`; None means 1, or 0 with `bias`.
+    `fweights` are the numbers of occurrences of each observation, `aweights` their weights. The result is float64 or
+    complex128, or has the dtype `dtype`.
+    Raises ValueError for more than two axes or negative weights, RuntimeError for weights of a wrong length.
 
     >>> import anyarray as xp
     >>> xp.cov(xp.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]])).tolist()
@@ -118,8 +119,8 @@ class _LengthError(errors.ArgumentValueError, RuntimeError):
 def corrcoef(x: AnyArray, y: AnyArray | None = None, rowvar: bool = True, *, dtype: DTypeLike | None = None) -> Array:
     """Correlation coefficients of variables, from observations of them.
 
-    They are the covariances that `cov` gives, divided by the standard deviations. Those of a variable of one value only
-    are NaN.
+    They are the covariances of `cov`, divided by the standard deviations. The coefficients of a constant variable are
+    NaN.
 
     >>> import anyarray as xp
     >>> xp.round(xp.corrcoef(xp.asarray([[0.0, 1.0, 2.0], [2.0, 1.0, 0.0]]))).tolist()
@@ -141,9 +142,9 @@ def corrcoef(x: AnyArray, y: AnyArray | None = None, rowvar: bool = True, *, dty
 def convolve(a: AnyArray, v: AnyArray, mode: Literal["full", "same", "valid"] = "full") -> Array:
     """Convolution of two vectors.
 
-    It is the sums of products of one with the reverse of the other, at each shift. With "full" they overlap in at
-    least one element, n + m - 1 shifts; with "valid" as much as they can; "same" is the middle part of "full", as long
-    as the longer one.
+    The result holds the sum of products of one vector with the reverse of the other, for each shift. With "full", the
+    vectors overlap in at least one element (n + m - 1 shifts); with "valid", they overlap completely; "same" is the
+    middle part of "full", as long as the longer vector.
     Raises ValueError for an empty vector.
 
     >>> import anyarray as xp
@@ -165,9 +166,9 @@ def convolve(a: AnyArray, v: AnyArray, mode: Literal["full", "same", "valid"] = 
 def correlate(a: AnyArray, v: AnyArray, mode: Literal["valid", "same", "full"] = "valid") -> Array:
     """Correlation of two vectors.
 
-    It is the sums of products of one with the conjugate of the other, at each shift. With "full" they overlap in at
-    least one element, n + m - 1 shifts; with "valid" as much as they can; "same" is the middle part of "full", as long
-    as the longer one.
+    The result holds the sum of products of one vector with the conjugate of the other, for each shift. With "full", the
+    vectors overlap in at least one element (n + m - 1 shifts); with "valid", they overlap completely; "same" is the
+    middle part of "full", as long as the longer vector.
     Raises ValueError for an empty vector.
 
     >>> import anyarray as xp
@@ -224,7 +225,7 @@ def _at_each_shift(a: Array, v: Array, mode: str) -> Array:
 def _sums(a: Array, v: Array, inside: tuple[int, int] | None = None) -> Array:
     """Sums of the products with elements of `a`, with each one first.
 
-    What is not `inside` is left out: zero times an infinite element of `v` would be NaN.
+    Elements outside of `inside` are skipped: zero times an infinite element of `v` would be NaN.
     """
     k = v.shape[0]
     length = a.shape[0] - k + 1

@@ -1,6 +1,6 @@
-"""Arrays from numbers and slices, as NumPy makes them beyond the standard.
+"""Creation functions of NumPy beyond the standard.
 
-They have the default dtypes, and are made where new arrays are made.
+The Arrays have the default dtypes and are on the backend of new Arrays.
 """
 
 from __future__ import annotations
@@ -37,9 +37,9 @@ def identity(n: int, dtype: DTypeLike | None = None) -> Array:
 
 
 def fromfunction(function: Callable[..., Any], shape: Shape, *, dtype: DTypeLike | None = None, **kwargs: Any) -> Any:
-    """What a function gives for the coordinates of an array of `shape`.
+    """The result of a function of the coordinates of an array of `shape`.
 
-    It is called once, with an Array of coordinates for each axis.
+    The function is called once, with an Array of coordinates for each axis.
 
     >>> import anyarray as xp
     >>> xp.fromfunction(lambda i, j: i + 10 * j, (2, 2), dtype=xp.int64).tolist()
@@ -62,10 +62,10 @@ def logspace(
     dtype: DTypeLike | None = None,
     axis: int = 0,
 ) -> Array:
-    """`num` powers of `base`, whose exponents are evenly spaced.
+    """`num` powers of `base` with evenly spaced exponents.
 
-    The exponents go from `start` to `stop`, which is left out if not `endpoint`. These may be arrays, which broadcast:
-    the powers lie along `axis` of the result.
+    The exponents go from `start` to `stop`, which is excluded unless `endpoint` is True. Both may be arrays, which
+    broadcast; the powers are along `axis` of the result.
     Raises ValueError if `num` is negative.
 
     >>> import anyarray as xp
@@ -96,8 +96,8 @@ def geomspace(
 ) -> Array:
     """`num` numbers from `start` to `stop`, in a geometric progression.
 
-    `stop` is left out if not `endpoint`. Both may be arrays, which broadcast: the numbers lie along `axis` of the
-    result. Raises ValueError if `num` is negative, or if one of two Python numbers is 0.
+    `stop` is excluded unless `endpoint` is True. Both may be arrays, which broadcast; the numbers are along `axis` of
+    the result. Raises ValueError if `num` is negative, or if one of two Python numbers is 0.
 
     >>> import anyarray as xp
     >>> xp.round(xp.geomspace(1, 1000, 4)).tolist()

@@ -1,7 +1,7 @@
 """Elementwise functions beyond the standard, as NumPy has them.
 
-Shapes, dtypes and errors are those of the standard's elementwise functions. The comparisons of whole arrays, `allclose`
-and its like, give a 0-d Array of bool, so that they work under a trace; `bool(...)` of it is Python's.
+Shapes, dtypes and errors are those of the standard's elementwise functions. Comparisons of whole arrays, such as
+`allclose`, return a 0-d Array of bool, so they work in a trace; `bool(...)` converts it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def allclose(
 ) -> Array:
     """Whether all elements of `a` and `b` are close, as by `isclose`.
 
-    The result is 0-d, of bool.
+    The result is a 0-d Array of bool.
 
     >>> import anyarray as xp
     >>> bool(xp.allclose(xp.asarray([1.0, 2.0]), xp.asarray([1.0, 2.0 + 1e-9])))
@@ -61,7 +61,7 @@ def allclose(
 def angle(z: AnyArray, deg: bool = False) -> Array:
     """Angle of each element in the complex plane, in (-π, π].
 
-    It is in radians, or in degrees if `deg` is True. Of a real number it is 0 or π.
+    It is in radians, or in degrees if `deg` is True. The angle of a real number is 0 or π.
 
     >>> import anyarray as xp
     >>> xp.angle(xp.asarray([1.0 + 0.0j, 1.0j]), deg=True).tolist()
@@ -81,7 +81,7 @@ def angle(z: AnyArray, deg: bool = False) -> Array:
 def array_equal(a1: AnyArray, a2: AnyArray, equal_nan: bool = False) -> Array:
     """Whether `a1` and `a2` have the same shape and equal elements.
 
-    With `equal_nan`, NaN equals NaN. The result is 0-d, of bool.
+    With `equal_nan`, NaN equals NaN. The result is a 0-d Array of bool.
 
     >>> import anyarray as xp
     >>> bool(xp.array_equal(xp.asarray([1, 2]), xp.asarray([1.0, 2.0])))
@@ -105,7 +105,7 @@ def _may_be_nan(*arrays: AnyArray) -> bool:
 def array_equiv(a1: AnyArray, a2: AnyArray) -> Array:
     """Whether `a1` and `a2` broadcast to one shape and are equal there.
 
-    The result is 0-d, of bool.
+    The result is a 0-d Array of bool.
 
     >>> import anyarray as xp
     >>> bool(xp.array_equiv(xp.asarray([1, 2]), xp.asarray([[1, 2], [1, 2]])))
@@ -124,7 +124,7 @@ def array_equiv(a1: AnyArray, a2: AnyArray) -> Array:
 def bitwise_count(x: AnyArray, /) -> Array:
     """Number of ones among the bits of the magnitude of each element.
 
-    The result is of uint8.
+    The result is uint8.
 
     >>> import anyarray as xp
     >>> xp.bitwise_count(xp.asarray([0, 7, -3])).tolist()
@@ -262,7 +262,7 @@ def float_power(x1: float | complex | AnyArray, x2: float | complex | AnyArray, 
 
 @composed(own="numpy jax cupy", x1="real numeric", x2="real numeric")
 def fmax(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
-    """The greater of two elements, and of NaN and a number the number.
+    """The greater of two elements; of NaN and a number, the number.
 
     >>> import anyarray as xp
     >>> xp.fmax(xp.asarray([1.0, xp.nan]), xp.asarray([2.0, 3.0])).tolist()
@@ -275,7 +275,7 @@ def fmax(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
 
 @composed(own="numpy jax cupy", x1="real numeric", x2="real numeric")
 def fmin(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
-    """The lesser of two elements, and of NaN and a number the number.
+    """The lesser of two elements; of NaN and a number, the number.
 
     >>> import anyarray as xp
     >>> xp.fmin(xp.asarray([1.0, xp.nan]), xp.asarray([2.0, 3.0])).tolist()
@@ -290,7 +290,7 @@ def fmin(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
 def fmod(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Remainder of `x1` divided by `x2`, with the sign of `x1`.
 
-    Of integers divided by zero it is 0.
+    Integers divided by zero give 0.
 
     >>> import anyarray as xp
     >>> xp.fmod(xp.asarray([7, -7]), 3).tolist()
@@ -309,8 +309,8 @@ def fmod(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
 def frexp(x: AnyArray, /) -> tuple[Array, Array]:
     """Mantissa and exponent of each element.
 
-    `x` is the mantissa times two to the power of the exponent. The magnitude of a mantissa is in [0.5, 1), and the
-    exponent of int32. Of zero, infinity and NaN the mantissa is the element and the exponent 0.
+    `x` is the mantissa times two to the power of the exponent. The magnitude of the mantissa is in [0.5, 1), and the
+    exponent is int32. For zero, infinity and NaN, the mantissa is the element and the exponent is 0.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.frexp(xp.asarray([6.0, -0.25]))]
@@ -556,10 +556,10 @@ def nan_to_num(
     posinf: float | AnyArray | None = None,
     neginf: float | AnyArray | None = None,
 ) -> Array:
-    """`x` with other numbers for NaN and the infinities.
+    """`x` with NaN and the infinities replaced by numbers.
 
-    `posinf` None is the greatest number of the dtype, `neginf` None the least. The parts of a complex number are
-    replaced one by one. If `copy` is False, `x` itself is written to and returned.
+    By default, `posinf` is the greatest number of the dtype and `neginf` the least. The parts of complex numbers are
+    replaced separately. If `copy` is False, `x` itself is changed and returned.
 
     >>> import anyarray as xp
     >>> xp.nan_to_num(xp.asarray([xp.nan, xp.inf, 1.0]), posinf=9.0).tolist()
@@ -627,8 +627,8 @@ def radians(x: AnyArray, /) -> Array:
 def real_if_close(a: AnyArray, tol: float = 100) -> Array:
     """The real part of `a` if all imaginary parts are close to zero, else `a`.
 
-    Close is below `tol` times the epsilon of the dtype, or below `tol` if that is not above 1. The dtype of the result
-    depends on values, so this does not work under a trace.
+    Close means below `tol` times the epsilon of the dtype, or below `tol` if `tol` is at most 1. The dtype of the
+    result depends on values, so the function does not work in a trace.
 
     >>> import anyarray as xp
     >>> xp.real_if_close(xp.asarray([2.0 + 1e-15j])).tolist()
@@ -647,7 +647,7 @@ def real_if_close(a: AnyArray, tol: float = 100) -> Array:
 def rint(x: AnyArray, /) -> Array:
     """Each element rounded to the nearest integer, in a floating-point dtype.
 
-    Of two that are as near it is the even one.
+    Ties are rounded to the even one.
 
     >>> import anyarray as xp
     >>> xp.rint(xp.asarray([0.5, 1.5, -1.7])).tolist()
@@ -678,7 +678,7 @@ def sinc(x: AnyArray) -> Array:
 def spacing(x: AnyArray, /) -> Array:
     """Distance from each element to the next number farther from zero.
 
-    It has the sign of the element, and is NaN for infinity.
+    The distance has the sign of the element. It is NaN for infinity.
 
     >>> import anyarray as xp
     >>> xp.spacing(xp.asarray([1.0, -2.0])).tolist() == [2.0**-52, -(2.0**-51)]

@@ -44,9 +44,9 @@ def ifft2(
 def rfft2(
     a: AnyArray, s: Sequence[int] | None = None, axes: Sequence[int] = (-2, -1), norm: Norm | None = None
 ) -> Array:
-    """As `fft2` for real numbers, half of the last axis.
+    """Half of `fft2` of real numbers, along the last axis.
 
-    The other half follows from that.
+    The other half follows by symmetry.
 
     >>> import anyarray as xp
     >>> xp.fft.rfft2(xp.ones((2, 4))).shape

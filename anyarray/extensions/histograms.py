@@ -29,11 +29,11 @@ _ESTIMATORS: Final = ("auto", "doane", "fd", "rice", "scott", "sqrt", "stone", "
 
 @composed(x="integer or boolean", weights="real floating-point", batch="counts")
 def bincount(x: AnyArray, weights: AnyArray | None = None, minlength: int = 0, *, length: int | None = None) -> Array:
-    """How often each integer from 0 on occurs in `x`.
+    """Number of occurrences of each integer from 0 on in `x`.
 
-    With `weights`, these are summed, in float64. Both are (n,). The result is as long as the largest element needs, at
-    least `minlength`. With `length`, which `xp.jit` and `xp.vmap` need, it is of that length, and what is outside is
-    not counted.
+    With `weights`, the result is their sum for each integer, in float64. `x` and `weights` have the shape (n,). The
+    length of the result is the largest element plus 1, at least `minlength`; or it is `length`, which `xp.jit` and
+    `xp.vmap` require, and larger elements are not counted.
     Raises ValueError for negative elements.
 
     >>> import anyarray as xp
@@ -60,8 +60,8 @@ def bincount(x: AnyArray, weights: AnyArray | None = None, minlength: int = 0, *
 def digitize(x: AnyArray, bins: AnyArray, right: bool = False) -> Array:
     """The number of the bin of each element.
 
-    `bins` are n edges, which increase or decrease. Bin i begins at edge i - 1 and ends before edge i; with `right`, its
-    end belongs to it, and its beginning does not. 0 and n are outside.
+    `bins` has n edges, which increase or decrease. Bin i starts at edge i - 1 and ends before edge i; with `right`, it
+    includes its end and not its start. 0 and n are outside of the edges.
     Raises ValueError unless `bins` is monotonic.
 
     >>> import anyarray as xp
@@ -91,11 +91,11 @@ def histogram(
     density: bool | None = None,
     weights: AnyArray | None = None,
 ) -> tuple[Array, Array]:
-    """How many elements lie in each bin, and the edges of the bins.
+    """Number of elements in each bin, and the edges of the bins.
 
-    `bins` is the number of bins of one width from the least element to the greatest, or over `range`; or it holds the
-    n + 1 edges; or it names an estimator of the number, as "auto", whose bins `xp.jit` cannot know. The last bin has
-    its upper edge, too. With `weights`, of the shape of `a`, these are summed. With `density`, the integral is 1.
+    `bins` is a number of bins of equal width from the least element to the greatest, or over `range`; or it holds n + 1
+    edges; or it names an estimator, such as "auto", which does not work in `xp.jit`. The last bin includes its upper
+    edge. `weights` has the shape of `a`: the result is their sum in each bin. With `density`, the integral is 1.
     Raises ValueError for an infinite range or edges that decrease.
 
     >>> import anyarray as xp
@@ -118,7 +118,7 @@ def histogram_bin_edges(
     range: Range | None = None,
     weights: AnyArray | None = None,
 ) -> Array:
-    """The edges of the bins that `histogram` takes for these arguments.
+    """The edges of the bins that `histogram` uses for these arguments.
 
     >>> import anyarray as xp
     >>> xp.histogram_bin_edges(xp.asarray([0, 4]), bins=2).tolist()
@@ -139,11 +139,10 @@ def histogram2d(
     density: bool | None = None,
     weights: AnyArray | None = None,
 ) -> tuple[Array, Array, Array]:
-    """How many points lie in each cell of a grid.
+    """Number of points in each cell of a grid, and the edges of the cells.
 
-    The edges of the cells along `x` and `y` come with it. `bins` is the number of bins along both, or their edges, or a
-    list of two of these, one for each.
-    Raises ValueError unless `x` and `y` are of one length.
+    `bins` is the number of bins along both axes, or their edges, or a list of two of these.
+    Raises ValueError unless `x` and `y` have the same length.
 
     >>> import anyarray as xp
     >>> xp.histogram2d(xp.asarray([0, 1]), xp.asarray([0, 1]), bins=2)[0].tolist()
@@ -171,10 +170,11 @@ def histogramdd(
     density: bool | None = None,
     weights: AnyArray | None = None,
 ) -> tuple[Array, list[Array]]:
-    """How many points lie in each cell of a grid of any number of axes.
+    """Number of points in each cell of a grid of any number of axes.
 
-    The edges of the cells along each axis come with it. `sample` is (n, d), d coordinates of each point, or a list of d
-    vectors. `bins` is the number of bins along each axis, or a list with a number or edges for each.
+    The edges of the cells along each axis are returned, too. `sample` has the shape (n, d), d coordinates of each
+    point, or is a list of d vectors. `bins` is the number of bins along each axis, or a list with a number or edges for
+    each.
     Raises ValueError unless `bins` and `range` have one entry for each axis.
 
     >>> import anyarray as xp
@@ -256,7 +256,7 @@ def _bins_of(function: str, a: Array, bins: Any, limits: Any, weights: Any) -> i
     if bins not in _ESTIMATORS:
         raise errors.ArgumentValueError(f"{function}: bins must be one of {', '.join(_ESTIMATORS)}, not {bins!r}")
     if weights is not None:
-        raise errors.ArgumentTypeError(f"{function}: bins must be a number or edges beside weights, not {bins!r}")
+        raise errors.ArgumentTypeError(f"{function}: bins must be a number or edges with weights, not {bins!r}")
     return len(np.histogram_bin_edges(np.asarray(a), bins, limits)) - 1
 
 

@@ -1,6 +1,6 @@
-"""What NumPy's linalg has beyond the standard: norms, least squares, tensors.
+"""NumPy's linalg beyond the standard: norms, least squares, tensors.
 
-What takes stacks of matrices has them on the last two axes. Bools and integers are cast to float64.
+The last two axes of a stack hold its matrices. Bools and integers are cast to float64.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ def norm(
 ) -> Array:
     """Norms of vectors along one axis, or of matrices along two.
 
-    Of vectors, `ord` is the exponent of the sum of powers, `inf` the largest element, `-inf` the smallest, 0 the number
-    that are not 0; None means 2. Of matrices it is "fro" or None for the root of the sum of squares, "nuc" for the sum
-    of singular values, 2 and -2 for the largest and the smallest of them, 1 and -1 for the largest and the smallest
-    sum of a column, `inf` and `-inf` of a row. If `axis` is None, `x` is a vector or a matrix, and with no `ord` of any
-    shape, and flattened.
-    Raises ValueError for another `ord`, or another number of axes.
+    For vectors, `ord` is the exponent of the sum of powers; `inf` means the largest magnitude, `-inf` the smallest, 0
+    the number of nonzero elements, and None 2. For matrices, "fro" or None means the root of the sum of squares, "nuc"
+    the sum of the singular values, 2 and -2 the largest and the smallest singular value, 1 and -1 the largest and the
+    smallest column sum, `inf` and `-inf` the row sums. If `axis` is None, `x` is a vector or a matrix; without `ord`,
+    it may have any shape and is flattened.
+    Raises ValueError for an unknown `ord` and a wrong number of axes.
 
     >>> import anyarray as xp
     >>> xp.linalg.norm(xp.asarray([[3.0, 4.0], [6.0, 8.0]]), axis=1).tolist()
@@ -62,8 +62,8 @@ def norm(
 def cond(x: AnyArray, p: float | Literal["fro", "nuc"] | None = None) -> Array:
     """Condition numbers of matrices: the norm times that of the inverse.
 
-    `x` is (..., m, n), the result (...). `p` is the `ord` of a matrix norm; None means 2. With 2 and -2, the largest
-    singular value is divided by the smallest, or the other way round, and the matrices need not be square. A singular
+    `x` has the shape (..., m, n), the result (...). `p` is the `ord` of a matrix norm; None means 2. With 2 and -2, the
+    result is the ratio of the largest and the smallest singular value, and the matrices need not be square. A singular
     matrix gives infinity. Raises LinAlgError for empty matrices.
 
     >>> import anyarray as xp
@@ -93,12 +93,12 @@ def cond(x: AnyArray, p: float | Literal["fro", "nuc"] | None = None) -> Array:
 
 @composed(own="numpy cupy", a="floating-point", b="floating-point")
 def lstsq(a: AnyArray, b: AnyArray, rcond: float | None = None) -> tuple[Array, Array, Array, Array]:
-    """Solutions of `a @ x = b` with the least sum of squares.
+    """Least-squares solutions of `a @ x = b`.
 
-    `a` is (m, n), `b` (m,) or (m, k). The result is x, (n,) or (n, k), the shortest if there are several; the sums
-    of squared residuals, (1,) or (k,), which is empty if m <= n or the rank of `a` is less than n; the rank; and the
-    singular values. Those that are at most `rcond` times the largest count as 0; None means eps of float64 times
-    max(m, n). Where values are not known, as inside `xp.jit`, the rank is taken for n.
+    `a` has the shape (m, n), `b` (m,) or (m, k). The result is a tuple: x of the shape (n,) or (n, k), the shortest of
+    all solutions; the sums of squared residuals of the shape (1,) or (k,), empty if m <= n or the rank of `a` is less
+    than n; the rank; and the singular values. Singular values up to `rcond` times the largest count as 0; None means
+    max(m, n) times the epsilon of float64. In a trace, the rank is assumed to be n.
     Raises LinAlgError for shapes that do not fit.
 
     >>> import anyarray as xp
@@ -145,8 +145,8 @@ def least_squares(a: AnyArray, b: AnyArray, cut: float) -> tuple[Array, Array, A
 def multi_dot(arrays: Sequence[AnyArray]) -> Array:
     """Product of several matrices, in the order of the fewest operations.
 
-    The first and the last may be vectors, a row and a column. Raises ValueError unless there are two or more,
-    LinAlgError for another number of axes.
+    The first and the last may be vectors: a row and a column. Raises ValueError for fewer than two matrices,
+    LinAlgError for a wrong number of axes.
 
     >>> import anyarray as xp
     >>> xp.linalg.multi_dot([xp.ones((2, 3)), xp.ones((3, 4)), xp.ones(4)]).tolist()
@@ -206,8 +206,8 @@ def _multiplied(matrices: Sequence[Array], splits: dict[tuple[int, int], int], s
 def tensorinv(a: AnyArray, ind: int = 2) -> Array:
     """The inverse of the map `tensordot(a, x, axes=...)` of tensors.
 
-    The first `ind` axes of `a` are its rows, the others its columns, as many elements of each. The result has the
-    columns first. Raises ValueError if `ind` is not positive, LinAlgError if there are not as many of each.
+    The first `ind` axes of `a` are its rows, the others its columns, with equal numbers of elements. The result has the
+    columns first. Raises ValueError if `ind` is not positive, LinAlgError if the numbers of elements differ.
 
     >>> import anyarray as xp
     >>> xp.linalg.tensorinv(xp.reshape(xp.eye(6), (6, 2, 3)), ind=1).shape
@@ -231,8 +231,8 @@ def tensorinv(a: AnyArray, ind: int = 2) -> Array:
 def tensorsolve(a: AnyArray, b: AnyArray, axes: Sequence[int] | None = None) -> Array:
     """The tensor x with `tensordot(a, x, axes=x.ndim) == b`.
 
-    The first axes of `a` are those of `b`, the others those of the result, as many elements of each. `axes` are moved
-    to the end of `a` before. Raises LinAlgError for other shapes.
+    The first axes of `a` are those of `b`, the others those of the result, with equal numbers of elements. `axes` are
+    first moved to the end of `a`. Raises LinAlgError for other shapes.
 
     >>> import anyarray as xp
     >>> xp.linalg.tensorsolve(xp.reshape(2 * xp.eye(4), (4, 2, 2)), xp.ones(4)).tolist()

@@ -1,6 +1,6 @@
 """NumPy's manipulation functions beyond the standard.
 
-Results are views of an Array where NumPy's are: a write to either is seen in both.
+Results are views of an Array where NumPy's are: a write to either changes both.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def swapaxes(a: AnyArray, axis1: int, axis2: int) -> Array:
 def rollaxis(a: AnyArray, axis: int, start: int = 0) -> Array:
     """`a` with one axis moved backwards until it lies before the axis `start`.
 
-    `xp.moveaxis` says the same more clearly.
+    Prefer `xp.moveaxis`, which is clearer.
 
     >>> import anyarray as xp
     >>> xp.rollaxis(xp.zeros((2, 3, 4)), 2).shape
@@ -108,7 +108,7 @@ def rollaxis(a: AnyArray, axis: int, start: int = 0) -> Array:
 
 
 def atleast_1d(*arys: AnyArray) -> Any:
-    """The arrays, a 0-d one with an axis of length 1.
+    """The arrays with at least one axis: a 0-d array gets one of length 1.
 
     One array gives an Array, several a tuple.
 
@@ -122,7 +122,7 @@ def atleast_1d(*arys: AnyArray) -> Any:
 
 
 def atleast_2d(*arys: AnyArray) -> Any:
-    """The arrays with at least two axes: new ones of length 1 stand in front.
+    """The arrays with at least two axes; new axes of length 1 come first.
 
     One array gives an Array, several a tuple.
 
@@ -234,8 +234,8 @@ def _at_least(ndim: int, arrays: Sequence[AnyArray]) -> list[Array]:
 def block(arrays: Any) -> Array:
     """An array from nested lists of blocks.
 
-    The blocks of the innermost lists are joined along the last axis, these lists along the axis before, and so on.
-    Blocks with fewer axes get new ones in front. Raises ValueError unless all lists are nested to the same depth.
+    The blocks of the innermost lists are joined along the last axis, the results along the axis before, and so on.
+    Blocks with fewer axes get new axes at the front. Raises ValueError unless all lists are nested to the same depth.
 
     >>> import anyarray as xp
     >>> one = xp.ones((1, 1))
@@ -283,7 +283,7 @@ def _joined(arrays: Any, depth: int, ndim: int) -> Array:
 def split(ary: AnyArray, indices_or_sections: Sections, axis: int = 0) -> list[Array]:
     """The parts of an array along `axis`: equal ones, or cut at indices.
 
-    Raises ValueError if the axis has no such number of equal parts.
+    Raises ValueError if the axis cannot be divided into that many equal parts.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.split(xp.arange(6), [2, 3])]
@@ -456,10 +456,10 @@ def append(arr: AnyArray, values: AnyArray | complex, axis: int | None = None) -
 
 
 def insert(arr: AnyArray, obj: Positions, values: Values, axis: int | None = None) -> Array:
-    """`arr` with `values` put in before the positions `obj` along `axis`.
+    """`arr` with `values` inserted before the positions `obj` along `axis`.
 
-    If `axis` is None, `arr` is flattened. `values` are cast to its dtype, and broadcast. Several positions are those
-    before the insertion. Raises IndexError for a position out of bounds.
+    If `axis` is None, `arr` is flattened. `values` are cast to its dtype and broadcast. Positions refer to `arr` before
+    the insertion. Raises IndexError for a position out of bounds.
 
     >>> import anyarray as xp
     >>> xp.insert(xp.asarray([1, 2, 3]), [0, 2], xp.asarray([8, 9])).tolist()
@@ -512,7 +512,7 @@ _insert: Final = composed(own="numpy cupy", reads_no_values=True)(_inserted)
 def delete(arr: AnyArray, obj: Positions, axis: int | None = None) -> Array:
     """`arr` without the elements at `obj` along `axis`.
 
-    If `axis` is None, `arr` is flattened. `obj` holds positions, or is a mask of what to leave out.
+    If `axis` is None, `arr` is flattened. `obj` holds positions, or is a mask of the elements to delete.
     Raises IndexError for a position out of bounds.
 
     >>> import anyarray as xp
@@ -613,7 +613,7 @@ def resize(a: AnyArray, new_shape: Shape) -> Array:
 def trim_zeros(filt: AnyArray, trim: str = "fb", axis: int | Sequence[int] | None = None) -> Array:
     """`filt` without the zeros at its ends along `axis`; None means all axes.
 
-    `trim` says at which end: "f" at the front, "b" at the back. The shape of the result depends on values, so this
+    `trim` names the ends: "f" is the front, "b" the back. The shape of the result depends on values, so the function
     does not work inside `xp.jit`.
 
     >>> import anyarray as xp
@@ -645,11 +645,11 @@ def sliding_window_view(
     *,
     writeable: bool = False,
 ) -> Array:
-    """All windows of a shape: parts of `x` that are shifted by one element.
+    """All windows of a shape: parts of `x`, each shifted by one element.
 
     `axis` names an axis for each length of `window_shape`; None means the axes in order. The result has the shape of
-    `x`, less the lengths of the window and plus 1, then `window_shape`. It is a view, which can be written if
-    `writeable`; on CuPy and PyTorch a copy.
+    `x`, minus the lengths of the window plus 1, followed by `window_shape`. It is a view, which is writeable if
+    `writeable` is True.
     Raises ValueError if a window is longer than its axis.
 
     >>> import anyarray as xp
@@ -695,8 +695,8 @@ def sliding_window_view(
 def packbits(a: AnyArray, /, axis: int | None = None, bitorder: Literal["big", "little"] = "big") -> Array:
     """Bits packed into elements of uint8, eight into one, along `axis`.
 
-    An element that is not 0 is a bit; zeros are added to a multiple of eight. If `axis` is None, `a` is flattened.
-    With "big", the first bit has the value 128, with "little" 1.
+    A nonzero element is a set bit. Zeros fill up to a multiple of eight. If `axis` is None, `a` is flattened. With
+    "big", the first bit has the value 128, with "little" 1.
 
     >>> import anyarray as xp
     >>> xp.packbits(xp.asarray([True, False, True])).tolist()
@@ -721,10 +721,10 @@ def packbits(a: AnyArray, /, axis: int | None = None, bitorder: Literal["big", "
 def unpackbits(
     a: AnyArray, /, axis: int | None = None, count: int | None = None, bitorder: Literal["big", "little"] = "big"
 ) -> Array:
-    """The bits of uint8, eight elements of uint8 for each, along `axis`.
+    """The bits of uint8 elements along `axis`, each bit as a uint8.
 
-    If `axis` is None, `a` is flattened. `count` is the length of the result on the axis: zeros are added, or bits left
-    out; a negative one leaves out so many.
+    If `axis` is None, `a` is flattened. `count` is the length of the result along the axis: zeros are added, or bits
+    dropped. A negative `count` drops that many bits.
 
     >>> import anyarray as xp
     >>> xp.unpackbits(xp.asarray([3], dtype=xp.uint8)).tolist()
@@ -768,11 +768,11 @@ _BITS: Final = {"big": [128, 64, 32, 16, 8, 4, 2, 1], "little": [1, 2, 4, 8, 16,
 def pad(array: AnyArray, pad_width: Widths, mode: str | Callable[..., None] = "constant", **kwargs: Any) -> Array:
     """`array` with elements added before and after it, along each axis.
 
-    `pad_width` is one number, a pair (before, after), a pair for each axis, or a dict of these by axis. `mode` says
-    what they are: "constant" `constant_values`; "empty" anything; "edge" the outermost elements; "reflect" and
-    "symmetric" the array reversed, without and with the outermost elements, about which they are mirrored if
-    `reflect_type` is "odd"; "wrap" those of the other end; "linear_ramp" a ramp to `end_values`; "maximum", "minimum",
-    "mean" and "median" those of the outermost `stat_length` elements, of all if that is None. Or it is a function
+    `pad_width` is one number, a pair (before, after), a pair for each axis, or a dict of these by axis. `mode` chooses
+    the new elements: "constant" means `constant_values`; "empty" any values; "edge" the outermost elements; "reflect"
+    and "symmetric" the array reversed, without and with the outermost elements, negated about them if `reflect_type` is
+    "odd"; "wrap" the elements of the other end; "linear_ramp" a ramp to `end_values`; "maximum", "minimum", "mean" and
+    "median" the statistic of the outermost `stat_length` elements, by default of all. `mode` may also be a function
     (vector, pair, axis, options) that writes to a padded vector.
     Raises ValueError for an option that the mode does not have.
 
@@ -990,10 +990,10 @@ def _padded_by(
 
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args: Any, **kwargs: Any) -> Array:
-    """What a function of vectors gives for each vector of `arr` along `axis`.
+    """Results of a function of vectors for each vector of `arr` along `axis`.
 
-    It is called once for each: `func1d(vector, *args, **kwargs)`; `xp.vmap` calls it once for all. The axes of its
-    results stand in place of `axis`. Raises ValueError if there is no vector.
+    The function is called for each vector: `func1d(vector, *args, **kwargs)`. (`xp.vmap` calls it once for all.) The
+    axes of its results replace `axis`. Raises ValueError if there is no vector.
 
     >>> import anyarray as xp
     >>> xp.apply_along_axis(xp.sum, 1, xp.asarray([[1, 2], [3, 4]])).tolist()
@@ -1025,7 +1025,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: AnyArray, *args
 def apply_over_axes(func: Callable[[Array, int], Array], a: AnyArray, axes: int | Sequence[int]) -> Array:
     """`a` after a function was applied for each of `axes` in turn.
 
-    What the function gives has as many axes as `a`, or one less, which is put back with length 1.
+    The result of the function has as many axes as `a`, or one less, which is restored with length 1.
     Raises ValueError otherwise.
 
     >>> import anyarray as xp
@@ -1053,9 +1053,9 @@ def apply_over_axes(func: Callable[[Array, int], Array], a: AnyArray, axes: int 
 class vectorize:  # noqa: N801 - NumPy's name
     """A function of arrays from a function of Python scalars.
 
-    It is called for each element, in Python: `xp.vmap` takes one of Arrays and calls it once for all. The options are
-    those of `numpy.vectorize`, and so are dtypes and broadcasting. The values are read, so this does not work inside
-    `xp.jit` or `xp.grad`.
+    `pyfunc` is called in Python for each element; `xp.vmap` is faster for a function of Arrays. Options, dtypes and
+    broadcasting are those of `numpy.vectorize`. The function reads values, so it does not work inside `xp.jit` or
+    `xp.grad`.
 
     >>> import anyarray as xp
     >>> xp.vectorize(lambda x: 1 if x > 2 else 0)(xp.asarray([1, 2, 3])).tolist()

@@ -1,4 +1,4 @@
-"""Polynomials: vectors of coefficients, that of the highest power first."""
+"""Polynomials: vectors of coefficients, the highest power first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 def polyval(p: AnyArray, x: AnyArray) -> Array:
     """Values of a polynomial at `x`.
 
-    `p` is (n,), the result of the shape of `x`.
+    `p` has the shape (n,), and the result has the shape of `x`.
 
     >>> import anyarray as xp
     >>> xp.polyval(xp.asarray([3, 0, 1]), xp.asarray([1, 2])).tolist()
@@ -178,7 +178,7 @@ _derivative: Final = composed(own="numpy cupy", reads_no_values=True)(_derived)
 def polyint(p: AnyArray, m: int = 1, k: AnyArray | complex | None = None) -> Array:
     """The integral of order `m` of a polynomial.
 
-    `k` is the constant of integration, or a vector of `m` of them, that of the first integral first; None means zeros.
+    `k` is the constant of integration, or a vector of `m` constants, the first integral first; None means zeros.
     Raises ValueError if `m` is negative, or if there are too few constants.
 
     >>> import anyarray as xp
@@ -225,10 +225,10 @@ def polyfit(
 ) -> Any:
     """The polynomial of degree `deg` that fits points, by least squares.
 
-    `x` and the weights `w` are (n,), `y` (n,) or (n, k), the coefficients (deg + 1,) or (deg + 1, k). With `full`, they
-    come with the residuals, the rank, the singular values and `rcond`, as `linalg.lstsq` has them; with `cov`, with
-    their covariance matrix, which is not scaled by the residuals if it is "unscaled". Warns with NumPy's RankWarning
-    if points are too few or too close.
+    `x` and the weights `w` have the shape (n,), `y` (n,) or (n, k), the coefficients (deg + 1,) or (deg + 1, k).
+    `full=True` also returns the residuals, the rank, the singular values and `rcond`, as `linalg.lstsq` does.
+    `cov=True` also returns the covariance matrix of the coefficients; "unscaled" does not scale it by the residuals.
+    NumPy's RankWarning is issued if points are too few or too close.
     Raises TypeError for shapes that do not fit, ValueError if `deg` is negative.
 
     >>> import anyarray as xp
@@ -291,7 +291,7 @@ def scaled_powers(x: AnyArray, w: AnyArray | None, order: int) -> tuple[Array, A
 def poly(seq_of_zeros: AnyArray) -> Array:
     """The polynomial with these roots; of a matrix, the characteristic one.
 
-    It is real if the roots are, or come in conjugate pairs, which is not known inside `xp.jit`.
+    The coefficients are real if the roots are real or come in conjugate pairs, except inside `xp.jit`.
     Raises ValueError unless `seq_of_zeros` is a vector or a square matrix.
 
     >>> import anyarray as xp
@@ -334,7 +334,7 @@ def polynomial_with_roots(zeros: AnyArray) -> Array:
 def roots(p: AnyArray) -> Array:
     """The roots of a polynomial, as eigenvalues of its companion matrix.
 
-    They are real if all are. Their number depends on values, so this does not work inside `xp.jit`.
+    The result is real if all roots are. Their number depends on values, so the function does not work inside `xp.jit`.
     Raises ValueError unless `p` has one axis.
 
     >>> import anyarray as xp
@@ -363,9 +363,9 @@ def roots(p: AnyArray) -> Array:
 class poly1d:  # noqa: N801 - NumPy's name
     """A polynomial in one variable.
 
-    A call gives its values, operators its arithmetic. `c_or_r` are the coefficients, or the roots if `r`. As in NumPy,
-    p[k] is the coefficient of the power k, and a quotient comes with its remainder. Leading zeros are left out, so this
-    does not work inside `xp.jit`.
+    A call evaluates the polynomial, and operators combine polynomials. `c_or_r` holds the coefficients, or the roots if
+    `r` is True. As in NumPy, p[k] is the coefficient of the power k, and a division returns quotient and remainder.
+    Leading zeros are removed, so the class does not work inside `xp.jit`.
 
     >>> import anyarray as xp
     >>> p = xp.poly1d(xp.asarray([1, 2, 3]))

@@ -1,4 +1,4 @@
-"""Products, diagonals and matrices of one pattern, beyond the standard."""
+"""Products, diagonals and patterned matrices beyond the standard."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def _product(function: Callable[[Array, Array], Array], a: AnyArray, b: AnyArray
 def dot(a: AnyArray, b: AnyArray) -> Array:
     """Product of two vectors or matrices, and of more axes.
 
-    The last axis of `a` is summed with the last but one of `b`, or with its only one; the result has the other axes of
-    `a`, then those of `b`. With a 0-d array it is a multiplication. Complex numbers are not conjugated.
+    The products are summed over the last axis of `a` and the second-to-last axis of `b`, or its only axis. The result
+    has the other axes of `a`, then those of `b`. A 0-d array is multiplied. Complex numbers are not conjugated.
     Raises ValueError if the lengths of the two axes differ.
 
     >>> import anyarray as xp
@@ -64,9 +64,9 @@ def _dot(a: Array, b: Array) -> Array:
 
 @composed(own="numpy cupy", fit="as many elements in both", reads_no_values=True)
 def vdot(a: AnyArray, b: AnyArray, /) -> Array:
-    """Sum of the products of all elements; those of `a` are conjugated.
+    """Sum of the products of all elements; `a` is conjugated.
 
-    Raises ValueError unless both have as many elements.
+    Raises ValueError unless both have the same number of elements.
 
     >>> import anyarray as xp
     >>> xp.vdot(xp.asarray([[1, 2]]), xp.asarray([[3], [4]])).tolist()
@@ -106,7 +106,7 @@ def vecmat(x1: AnyArray, x2: AnyArray, /) -> Array:
 
 @composed(own="numpy cupy", fit="inner")
 def inner(a: AnyArray, b: AnyArray, /) -> Array:
-    """Sums of products along the last axes of both.
+    """Sums of products over the last axes of both.
 
     The result has the other axes of `a`, then those of `b`. With a 0-d array it is a multiplication.
     Raises ValueError if the lengths of the last axes differ.
@@ -147,7 +147,7 @@ def outer(a: AnyArray, b: AnyArray) -> Array:
 def kron(a: AnyArray, b: AnyArray) -> Array:
     """Kronecker product: `b`, multiplied by each element of `a`, as blocks.
 
-    If one has fewer axes, new ones of length 1 are put in front.
+    An array with fewer axes gets new axes of length 1 at the front.
 
     >>> import anyarray as xp
     >>> xp.kron(xp.asarray([1, 10]), xp.asarray([1, 2])).tolist()
@@ -169,7 +169,7 @@ def cross(
 ) -> Array:
     """Vector product of the vectors along `axisa` of `a` and `axisb` of `b`.
 
-    The vectors of the result lie along `axisc`; `axis` stands for all three. The other axes broadcast.
+    The vectors of the result are along `axisc`. `axis` replaces all three. The other axes broadcast.
     Raises ValueError unless the vectors are of length 3.
 
     >>> import anyarray as xp
@@ -194,7 +194,7 @@ def cross(
 def diagonal(a: AnyArray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Array:
     """The diagonals of the matrices along two axes.
 
-    They lie along the last axis of the result. `offset` counts from the main diagonal to the right.
+    They are along the last axis of the result. `offset` counts from the main diagonal to the right.
 
     >>> import anyarray as xp
     >>> xp.diagonal(xp.asarray([[1, 2], [3, 4]])).tolist()
@@ -285,7 +285,7 @@ _matrix_of: Final = composed(own="numpy jax cupy")(_diagonal_matrix)
 def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None) -> Array:  # noqa: N803 - NumPy's names
     """A matrix of ones on and below the diagonal `k`, zeros above it.
 
-    It has `N` rows and `M` columns, as many as rows if that is None.
+    It has `N` rows and `M` columns; `M` defaults to `N`.
 
     >>> import anyarray as xp
     >>> xp.tri(2, 3, dtype=xp.int64).tolist()
@@ -304,7 +304,8 @@ def tri(N: int, M: int | None = None, k: int = 0, dtype: DTypeLike | None = None
 def vander(x: AnyArray, N: int | None = None, increasing: bool = False) -> Array:  # noqa: N803 - NumPy's name
     """Vandermonde matrix: the powers of each element in a row.
 
-    `x` is (n,), the result (n, N), N columns of descending powers, or ascending if `increasing`; N is n if None.
+    `x` has the shape (n,), the result (n, N): N columns of descending powers, or ascending if `increasing` is True. N
+    defaults to n.
 
     >>> import anyarray as xp
     >>> xp.vander(xp.asarray([2, 3]), 3).tolist()
@@ -332,15 +333,15 @@ _LETTERS: Final = string.ascii_uppercase + string.ascii_lowercase
 
 
 def einsum(*operands: AnyArray | str | Sequence[Any], optimize: Any = False) -> Array:
-    """Sums of products of arrays, by Einstein's convention.
+    """Sums of products of arrays by Einstein's convention.
 
-    `einsum("ij,jk->ik", a, b)` names the axes of each array by letters, then those of the result: what is missing there
-    is summed. Without an arrow, the result has the letters that occur once, in alphabetical order. `...` stands for all
-    other axes, which broadcast. A letter twice in one operand takes a diagonal. `einsum(a, [0, 1], b, [1, 2], [0, 2])`
-    names the axes by integers. Of one array without sums the result is a view, on CuPy and PyTorch a copy.
-    `optimize` is a path as `einsum_path` gives; True, "greedy" or "optimal" search for one, as is done on every backend
-    but NumPy, and there for large arrays.
-    The dtype is what all promote to. Raises ValueError for subscripts that do not fit.
+    `einsum("ij,jk->ik", a, b)` names the axes of each array by letters, then those of the result. Axes that the result
+    lacks are summed. Without an arrow, the result has the letters that occur once, in alphabetical order. `...` means
+    all other axes, which broadcast. A letter that an operand has twice takes a diagonal.
+    `einsum(a, [0, 1], b, [1, 2], [0, 2])` names the axes by integers. The result of one array without sums is a view.
+    `optimize` is a path from `einsum_path`. True, "greedy" and "optimal" search for one, which is the default for large
+    arrays and on every backend except NumPy. The arrays promote to the dtype of the result.
+    Raises ValueError for subscripts that do not fit.
 
     >>> import anyarray as xp
     >>> a = xp.asarray([[1, 2], [3, 4]])
@@ -365,7 +366,7 @@ def einsum(*operands: AnyArray | str | Sequence[Any], optimize: Any = False) -> 
 def einsum_path(*operands: AnyArray | str | Sequence[Any], optimize: Any = "greedy") -> tuple[list[Any], str]:
     """The order in which `einsum` contracts arrays, and a text about its cost.
 
-    The first is what `optimize` takes.
+    Pass the order to `optimize`.
 
     >>> import anyarray as xp
     >>> xp.einsum_path("ij,jk,kl->il", *[xp.ones((2, 2))] * 3)[0]

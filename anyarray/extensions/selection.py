@@ -1,6 +1,6 @@
-"""Elements chosen and written by conditions and indices, and such indices.
+"""Selecting and writing elements by conditions and indices.
 
-What writes does so in place, on every backend, and is seen in all views.
+Writes happen in place on every backend and reach all views.
 """
 
 from __future__ import annotations
@@ -96,10 +96,9 @@ def extract(condition: AnyArray, arr: AnyArray) -> Array:
 def compress(condition: AnyArray, a: AnyArray, axis: int | None = None) -> Array:
     """The parts of `a` along `axis` where `condition`, a vector, is true.
 
-    If `axis` is None, `a` is flattened. A condition that is shorter than the axis is false from there on. The shape of
-    the result depends on values, so this does not work where shapes must be static, such as in
-    `jax.jit`.
-    Raises IndexError if the condition is true where `a` has no part.
+    If `axis` is None, `a` is flattened. A condition that is shorter than the axis counts as false beyond its end. The
+    shape of the result depends on values, so this does not work where shapes must be static, such as in `jax.jit`.
+    Raises IndexError if the condition is true beyond the end of `a`.
 
     >>> import anyarray as xp
     >>> xp.compress(xp.asarray([False, True]), xp.asarray([[1, 2], [3, 4]]), axis=0).tolist()
@@ -133,8 +132,8 @@ _compress: Final = composed(own="numpy")(_compressed)
 def choose(a: AnyArray, choices: Arrays, *, mode: Mode = "raise") -> Array:
     """Elements of `choices`, each from the array that `a` names by its index.
 
-    All broadcast. With the mode "wrap" an index is taken modulo the number of choices, with "clip" the nearest one is.
-    Raises ValueError for an index that is none.
+    All broadcast. The mode "wrap" takes an index modulo the number of choices, and "clip" takes the nearest choice.
+    Raises ValueError for an index out of bounds.
 
     >>> import anyarray as xp
     >>> xp.choose(xp.asarray([0, 1, 1]), [xp.asarray([1, 2, 3]), xp.asarray([10, 20, 30])]).tolist()
@@ -161,8 +160,8 @@ _choose: Final = composed()(_chosen)
 def select(condlist: Arrays, choicelist: Arrays, default: Values = 0) -> Array:
     """Elements of the first choice whose condition is true, else of `default`.
 
-    All broadcast; choices and the default are promoted to one dtype, of which a Python number has none of its own.
-    Raises TypeError for a condition that is not of bools, ValueError unless there is one for each choice.
+    All broadcast. Choices and the default promote to one dtype; a Python number takes the dtype of the others.
+    Raises TypeError for a condition that is not an array of bools, ValueError unless each choice has a condition.
 
     >>> import anyarray as xp
     >>> x = xp.arange(5)
@@ -202,12 +201,13 @@ def _promoted(values: Sequence[Any]) -> list[Array]:
 
 
 def piecewise(x: AnyArray, condlist: Arrays, funclist: Sequence[Any], *args: Any, **kw: Any) -> Array:
-    """A function that is defined piece by piece, in the dtype of `x`.
+    """A piecewise-defined function of `x`, in the dtype of `x`.
 
-    Where a condition is true, the result has what the function in `funclist` at its place gives for those elements of
-    `x` (`f(elements, *args, **kw)`), or a number. The last true one counts; where none is, the function beyond those
-    of the conditions, or 0. Inside `xp.jit` and `xp.vmap` a function is called with all elements of `x`.
-    Raises ValueError unless there is a function for each condition, or one more.
+    Where a condition is true, the corresponding entry of `funclist` gives the result: a number, or a function of those
+    elements of `x` (`f(elements, *args, **kw)`). If several conditions are true, the last one counts. If none is true,
+    an additional entry of `funclist` gives the result, by default 0. Inside `xp.jit` and `xp.vmap`, functions are
+    called with all elements of `x`.
+    Raises ValueError unless there is an entry for each condition, or one more.
 
     >>> import anyarray as xp
     >>> x = xp.asarray([-2.0, 0.0, 3.0])
@@ -259,8 +259,9 @@ def _is_traced(*arrays: Array) -> bool:
 def fill_diagonal(a: Target, val: Values, wrap: bool = False) -> None:
     """Write `val` to the main diagonal of `a`, in place.
 
-    `a` has two axes, or more of one length: then to the elements whose indices are all the same. Values are repeated
-    if they are too few. With `wrap`, the diagonal of a tall matrix begins anew below the square, after a free row.
+    `a` has two axes, or more axes of equal length; then the elements whose indices are all equal are written. Too few
+    values are repeated. With `wrap`, the diagonal of a tall matrix starts again below the square, after an unchanged
+    row.
     Raises ValueError for another shape.
 
     >>> import anyarray as xp
@@ -289,8 +290,8 @@ def fill_diagonal(a: Target, val: Values, wrap: bool = False) -> None:
 def put(a: Target, ind: Values, v: Values, mode: Mode = "raise") -> None:
     """Write `v` to the elements of the flattened `a` at `ind`, in place.
 
-    Values are repeated if they are too few. With the mode "wrap" an index is taken modulo the number of elements, with
-    "clip" the nearest one is. Raises IndexError for one out of bounds.
+    Too few values are repeated. The mode "wrap" takes an index modulo the number of elements, and "clip" takes the
+    nearest element. Raises IndexError for an index out of bounds.
 
     >>> import anyarray as xp
     >>> x = xp.zeros(3)
@@ -307,8 +308,8 @@ def put(a: Target, ind: Values, v: Values, mode: Mode = "raise") -> None:
 def place(arr: Target, mask: Values, vals: Values) -> None:
     """Write `vals` to `arr`, one after another, where `mask` is true.
 
-    Values are repeated if they are too few. Raises ValueError unless the mask has as many elements as `arr`, and if
-    there is no value.
+    Too few values are repeated. Raises ValueError unless the mask has as many elements as `arr`, and if there are no
+    values.
 
     >>> import anyarray as xp
     >>> x = xp.arange(5)
@@ -332,7 +333,7 @@ def place(arr: Target, mask: Values, vals: Values) -> None:
 def putmask(a: Target, mask: Values, values: Values) -> None:
     """Write `values` to `a` where `mask` is true, in place.
 
-    Each element takes the value at its own place in the flattened `values`, which are repeated if they are too few.
+    Each element takes the value at its own position in the flattened `values`; too few values are repeated.
     Raises ValueError unless the mask has as many elements as `a`.
 
     >>> import anyarray as xp
@@ -401,8 +402,8 @@ Casting: TypeAlias = Literal["no", "equiv", "safe", "same_kind", "unsafe"]
 def put_along_axis(arr: Target, indices: AnyArray, values: Values, axis: int | None = -1) -> None:
     """Write `values` to `arr` at `indices` along `axis`, in place.
 
-    There are indices for each line, as in `take_along_axis`; values are broadcast with them. If `axis` is None, `arr`
-    is flattened. Raises ValueError unless `indices` has as many axes as `arr`, IndexError for one out of bounds.
+    Indices are as in `take_along_axis`, and values broadcast with them. If `axis` is None, `arr` is flattened. Raises
+    ValueError unless `indices` has as many axes as `arr`, IndexError for an index out of bounds.
 
     >>> import anyarray as xp
     >>> x = xp.asarray([[3, 1, 2], [4, 6, 5]])
@@ -449,7 +450,7 @@ def _mask(function: str, parameter: str, target: Any, mask: Values) -> Array:
 
 
 def _cast(function: str, parameter: str, value: Values, target: Any) -> Array:
-    """What is written, in the dtype of what it is written to.
+    """The values to write, in the dtype of the target.
 
     Raises TypeError for an array of a dtype that does not cast safely, as NumPy does; numbers and lists always cast.
     """
@@ -499,9 +500,9 @@ def _write_where(target: Any, mask: Array, values: Array) -> None:
 
 
 def unravel_index(indices: AnyArray | int, shape: Shape, order: Literal["C", "F"] = "C") -> tuple[Array, ...]:
-    """Indices for each axis of a shape, of indices into the flattened array.
+    """Indices for each axis of a shape, from indices into the flattened array.
 
-    With the order "F" these count in column-major order. Raises ValueError for an index out of bounds.
+    With the order "F", the given indices are in column-major order. Raises ValueError for an index out of bounds.
 
     >>> import anyarray as xp
     >>> [one.tolist() for one in xp.unravel_index(xp.asarray([1, 5]), (2, 3))]
@@ -539,10 +540,10 @@ _unravel: Final = composed(own="numpy", indices="integer or boolean")(_unravelle
 def ravel_multi_index(
     multi_index: Arrays, dims: Shape, mode: Mode | Sequence[Mode] = "raise", order: Literal["C", "F"] = "C"
 ) -> Array:
-    """Indices into the flattened array of a shape, of indices for each axis.
+    """Indices into the flattened array of a shape, from indices for each axis.
 
-    With the mode "wrap" an index is taken modulo the length, with "clip" the nearest one is; there may be one mode for
-    each axis. With the order "F" the result counts in column-major order. Raises ValueError for an index out of bounds.
+    The mode "wrap" takes an index modulo the length, and "clip" takes the nearest index; each axis may have its own
+    mode. With the order "F", the result is in column-major order. Raises ValueError for an index out of bounds.
 
     >>> import anyarray as xp
     >>> xp.ravel_multi_index((xp.asarray([0, 1]), xp.asarray([1, 2])), (2, 3)).tolist()
@@ -607,7 +608,7 @@ def _within(part: Array, length: int, mode: str, axis: int) -> Array:
 def indices(dimensions: Sequence[int], dtype: DTypeLike | None = None, sparse: bool = False) -> Any:
     """The index of each element of a shape: an array for each axis.
 
-    These are the parts of one Array, of shape `(len(dimensions), *dimensions)`; with `sparse` a tuple of Arrays to be
+    The result is one Array of the shape `(len(dimensions), *dimensions)`, or with `sparse` a tuple of Arrays that
     broadcast.
 
     >>> import anyarray as xp
@@ -660,7 +661,7 @@ def diag_indices_from(arr: AnyArray) -> tuple[Array, ...]:
 def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
     """Indices of a matrix on and below its diagonal `k`.
 
-    It has `n` rows and `m` columns, as many as rows if that is None.
+    It has `n` rows and `m` columns; `m` defaults to `n`.
 
     >>> import anyarray as xp
     >>> [one.tolist() for one in xp.tril_indices(2)]
@@ -674,7 +675,7 @@ def tril_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
 def triu_indices(n: int, k: int = 0, m: int | None = None) -> tuple[Array, ...]:
     """Indices of a matrix on and above its diagonal `k`.
 
-    It has `n` rows and `m` columns, as many as rows if that is None.
+    It has `n` rows and `m` columns; `m` defaults to `n`.
 
     >>> import anyarray as xp
     >>> [one.tolist() for one in xp.triu_indices(2)]
@@ -727,7 +728,7 @@ def _triangle(function: str, theirs: Callable[..., Any], n: int, k: int, m: int 
 def mask_indices(n: int, mask_func: Callable[[Array, Any], Any], k: Any = 0) -> tuple[Array, ...]:
     """Indices of a square matrix where a function of it is not zero.
 
-    `mask_func` gets an (n, n) array of ones and `k`, as `xp.tril` and `xp.triu` do.
+    `mask_func` is called with an (n, n) array of ones and `k`, as `xp.tril` and `xp.triu` accept.
 
     >>> import anyarray as xp
     >>> [one.tolist() for one in xp.mask_indices(3, xp.triu, 1)]
@@ -742,8 +743,8 @@ def mask_indices(n: int, mask_func: Callable[[Array, Any], Any], k: Any = 0) -> 
 def ix_(*args: AnyArray) -> tuple[Array, ...]:
     """Vectors of indices, shaped so that they index their grid.
 
-    `x[xp.ix_(rows, columns)]` has the elements in these rows and columns. A mask stands for the places where it is
-    true. Raises ValueError for what is no vector.
+    `x[xp.ix_(rows, columns)]` has the elements in these rows and columns. A mask means the positions where it is true.
+    Raises ValueError unless each argument is a vector.
 
     >>> import anyarray as xp
     >>> x = xp.reshape(xp.arange(6), (2, 3))

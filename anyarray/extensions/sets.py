@@ -1,7 +1,7 @@
 """Distinct elements of an array, and arrays as sets, as NumPy has them.
 
-Other than in the standard's functions, all NaNs are one element. The shapes of results depend on values, so none of
-these works where shapes must be static, such as in `jax.jit`.
+Unlike in the standard's functions, all NaNs are one element. The shapes of results depend on values, so these functions
+do not work where shapes must be static, such as in `jax.jit`.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ def unique(
 ) -> Any:
     """The distinct elements of `ar`, in order, or its parts along `axis`.
 
-    Alone, or in a tuple with those asked for, in this order: the index of each one's first occurrence, the indices of
-    the distinct ones that reconstruct `ar`, and how often each occurs. Without `axis`, indices are those into the
-    flattened `ar`, and the inverse has its shape. With `equal_nan` all NaNs are one element, but not within parts.
-    The distinct ones are always sorted here, with `sorted` False, too.
+    Options add further results, in this order: the indices of the first occurrences, the inverse indices that
+    reconstruct `ar`, and the numbers of occurrences. Without `axis`, indices refer to the flattened `ar`, and the
+    inverse has its shape. With `equal_nan`, all NaNs are one element, except within parts. The elements are always
+    sorted, even if `sorted` is False.
 
     >>> import anyarray as xp
     >>> values, counts = xp.unique(xp.asarray([3, 1, 3]), return_counts=True)
@@ -146,8 +146,8 @@ def union1d(ar1: AnyArray, ar2: AnyArray) -> Array:
 def intersect1d(ar1: AnyArray, ar2: AnyArray, assume_unique: bool = False, return_indices: bool = False) -> Any:
     """The elements that are in both arrays, distinct and in order.
 
-    With `return_indices`, a tuple of them, of the indices of their first occurrences in `ar1` and in `ar2`, flattened.
-    `assume_unique` says that the elements of each array are distinct.
+    With `return_indices`, the result is a tuple of the elements and the indices of their first occurrences in the
+    flattened `ar1` and `ar2`. `assume_unique` means that the elements of each array are distinct.
 
     >>> import anyarray as xp
     >>> xp.intersect1d(xp.asarray([3, 1, 3]), xp.asarray([2, 3])).tolist()
@@ -170,7 +170,7 @@ def intersect1d(ar1: AnyArray, ar2: AnyArray, assume_unique: bool = False, retur
 def setdiff1d(ar1: AnyArray, ar2: AnyArray, assume_unique: bool = False) -> Array:
     """The elements of `ar1` that are not in `ar2`, distinct and in order.
 
-    With `assume_unique`, which says that the elements of each array are distinct, in the order of `ar1`.
+    `assume_unique` means that the elements of each array are distinct; the result then has the order of `ar1`.
 
     >>> import anyarray as xp
     >>> xp.setdiff1d(xp.asarray([3, 1, 2, 1]), xp.asarray([2, 3])).tolist()
@@ -183,9 +183,9 @@ def setdiff1d(ar1: AnyArray, ar2: AnyArray, assume_unique: bool = False) -> Arra
 
 
 def setxor1d(ar1: AnyArray, ar2: AnyArray, assume_unique: bool = False) -> Array:
-    """The elements that are in just one of both arrays, distinct and in order.
+    """The elements that are in only one of both arrays, distinct and in order.
 
-    `assume_unique` says that the elements of each array are distinct.
+    `assume_unique` means that the elements of each array are distinct.
 
     >>> import anyarray as xp
     >>> xp.setxor1d(xp.asarray([3, 1]), xp.asarray([2, 3])).tolist()

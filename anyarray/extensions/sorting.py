@@ -19,8 +19,8 @@ __all__ = ["argpartition", "lexsort", "partition", "sort_complex"]
 def partition(a: AnyArray, kth: int | Sequence[int], axis: int | None = -1) -> Array:
     """`a` with its `kth` elements along `axis` where a sort would put them.
 
-    Smaller elements stand before each, larger ones after it, in any order; on most backends all are sorted. If `axis`
-    is None, `a` is flattened. Raises ValueError for an element that there is not.
+    Smaller elements come before each, larger elements after it, in any order; most backends sort all elements. If
+    `axis` is None, `a` is flattened. Raises ValueError for a `kth` out of bounds.
 
     >>> import anyarray as xp
     >>> xp.partition(xp.asarray([7, 1, 5, 3]), 1)[1].tolist()
@@ -36,7 +36,7 @@ def partition(a: AnyArray, kth: int | Sequence[int], axis: int | None = -1) -> A
 def argpartition(a: AnyArray, kth: int | Sequence[int], axis: int | None = -1) -> Array:
     """Indices along `axis` that partition `a`, as `partition` does.
 
-    If `axis` is None, they are indices into the flattened `a`. Raises ValueError for an element that there is not.
+    If `axis` is None, they are indices into the flattened `a`. Raises ValueError for a `kth` out of bounds.
 
     >>> import anyarray as xp
     >>> xp.argpartition(xp.asarray([7, 1, 5, 3]), 1)[1].tolist()
@@ -62,8 +62,8 @@ def _along(function: str, a: AnyArray, kth: int | Sequence[int], axis: int | Non
 def lexsort(keys: Sequence[AnyArray], axis: int = -1) -> Array:
     """Indices that sort by several keys, the last one first.
 
-    Where the last key is equal, the one before decides. Keys are arrays of one shape, or the parts of one array along
-    its first axis. The sort is stable. Raises ValueError for keys of different shapes.
+    Where the last keys are equal, the keys before them decide. Keys are arrays of one shape, or the parts of one array
+    along its first axis. The sort is stable. Raises ValueError for keys of different shapes.
 
     >>> import anyarray as xp
     >>> first_names, surnames = xp.asarray([2, 1, 3]), xp.asarray([7, 7, 5])

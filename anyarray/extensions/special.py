@@ -1,8 +1,8 @@
 """Special functions of real numbers, as SciPy has them.
 
-Each is elementwise: shapes broadcast, and integers are computed in float64. A function is the library's own where that
-is accurate, by the module that its backend names; else it is computed by `_special`, in float64. Its derivatives are
-declared here, so that they are the same on each backend. None is a derivative that is refused.
+Each function is elementwise: shapes broadcast, and integers are computed in float64. A function is the library's own if
+the module that its backend names has it, because it is accurate there; otherwise `_special` computes it in float64.
+Derivatives are declared here, so they are the same on each backend. A derivative of None is not supported.
 """
 
 from __future__ import annotations
@@ -431,7 +431,7 @@ def gammasgn(x: AnyArray, /) -> Array:
 def huber(delta: AnyArray | float, r: AnyArray | float, /) -> Array:
     """The Huber loss.
 
-    It is `r**2 / 2` up to a magnitude of `delta`, and `delta * (abs(r) - delta / 2)` from there on.
+    It is `r**2 / 2` up to a magnitude of `delta`, and `delta * (abs(r) - delta / 2)` beyond.
 
     >>> import anyarray as xp
     >>> from anyarray import special as sc
@@ -788,9 +788,9 @@ def i0(x: AnyArray, /) -> Array:
 
 
 def zeta(x: AnyArray | float, q: AnyArray | float | None = None) -> Array:
-    """The zeta function of Riemann, or with `q` that of Hurwitz.
+    """Riemann's zeta function, or Hurwitz's with `q`.
 
-    It is the sum of `(k + q)**-x` over all `k` from 0 on, where `q` is 1 by default.
+    It is the sum of `(k + q)**-x` over all `k` from 0 on; `q` is 1 by default.
 
     >>> import anyarray as xp
     >>> from anyarray import special as sc
@@ -892,7 +892,7 @@ def logsumexp(
 ) -> Array | tuple[Array, Array]:
     """The logarithm of the sum of `b * exp(a)` along `axis`, without overflow.
 
-    `axis` None means all axes, `b` None means ones. With `return_sign` the sum may be negative: the results are the
+    By default, `axis` means all axes and `b` is 1. With `return_sign`, the sum may be negative: the results are the
     logarithm of its magnitude, and its sign.
 
     >>> import anyarray as xp

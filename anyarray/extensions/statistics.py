@@ -1,7 +1,7 @@
 """Order statistics and averages beyond the standard, as NumPy has them.
 
-`axis` None means all axes. Reduced axes are kept with length 1 if `keepdims` is True. The functions `nan...` leave NaN
-out; where nothing else is left the result is NaN, but 0 for sums and 1 for products.
+`axis=None` means all axes. Reduced axes are kept with length 1 if `keepdims` is True. The functions `nan...` ignore
+NaN; if all elements are NaN, the result is NaN, but 0 for sums and 1 for products.
 """
 
 from __future__ import annotations
@@ -74,9 +74,9 @@ def average(
 ) -> Array | tuple[Array, Array]:
     """Weighted average over `axis`.
 
-    `weights` has the shape of `a`, or that of the axes in the order of `axis`; None is 1 for each element. If
-    `returned` is True, the sums of the weights are returned, too, in the shape of the averages.
-    Raises ZeroDivisionError if weights sum to zero; under a trace the result is not finite.
+    `weights` has the shape of `a`, or of the axes in the order of `axis`; None means 1 for each element. If `returned`
+    is True, the sums of the weights are also returned, in the shape of the averages.
+    Raises ZeroDivisionError if weights sum to zero; in a trace, the result is not finite.
 
     >>> import anyarray as xp
     >>> float(xp.average(xp.asarray([1.0, 2.0]), weights=xp.asarray([3, 1])))
@@ -131,7 +131,7 @@ def _beside(function: str, a: Array, axis: int | Sequence[int] | None, weights: 
 def median(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
     """The middle element in order, or the mean of the two middle ones.
 
-    The dtype is that of `mean`. NaN among the elements gives NaN, as no elements do.
+    The dtype is that of `mean`. The result is NaN if an element is NaN or there are no elements.
 
     >>> import anyarray as xp
     >>> xp.median(xp.asarray([[7, 1, 3], [4, 6, 8]]), axis=1).tolist()
@@ -177,7 +177,7 @@ def _median(function: str, a: AnyArray, axis: Axes, keepdims: bool) -> Array:
 def nanargmax(a: AnyArray, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Index of the highest element over `axis` that is not NaN.
 
-    Raises ValueError if all elements are NaN; under a trace the index is 0.
+    Raises ValueError if all elements are NaN; in a trace, the index is 0.
 
     >>> import anyarray as xp
     >>> int(xp.nanargmax(xp.asarray([xp.nan, 2.0, 1.0])))
@@ -192,7 +192,7 @@ def nanargmax(a: AnyArray, axis: int | None = None, *, keepdims: bool = False) -
 def nanargmin(a: AnyArray, axis: int | None = None, *, keepdims: bool = False) -> Array:
     """Index of the lowest element over `axis` that is not NaN.
 
-    Raises ValueError if all elements are NaN; under a trace the index is 0.
+    Raises ValueError if all elements are NaN; in a trace, the index is 0.
 
     >>> import anyarray as xp
     >>> int(xp.nanargmin(xp.asarray([xp.nan, 2.0, 1.0])))
@@ -222,7 +222,7 @@ def _without_nan(a: AnyArray, instead: float) -> AnyArray:
 def nancumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Products of the elements up to each along `axis`; NaN counts as 1.
 
-    `axis` None means the flattened `a`. `dtype` None is resolved as in `prod`.
+    `axis=None` means the flattened `a`. `dtype=None` is resolved as in `prod`.
 
     >>> import anyarray as xp
     >>> xp.nancumprod(xp.asarray([2.0, xp.nan, 3.0])).tolist()
@@ -237,7 +237,7 @@ def nancumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = N
 def cumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Products of the elements up to each along `axis`.
 
-    As `cumulative_prod`, but `axis` None means the flattened `a`.
+    As `cumulative_prod`, but `axis=None` means the flattened `a`.
 
     >>> import anyarray as xp
     >>> xp.cumprod(xp.asarray([[1, 2], [3, 4]])).tolist()
@@ -252,7 +252,7 @@ def cumprod(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None
 def cumsum(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Sums of the elements up to each along `axis`.
 
-    As `cumulative_sum`, but `axis` None means the flattened `a`.
+    As `cumulative_sum`, but `axis=None` means the flattened `a`.
 
     >>> import anyarray as xp
     >>> xp.cumsum(xp.asarray([[1, 2], [3, 4]])).tolist()
@@ -267,7 +267,7 @@ def cumsum(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None)
 def nancumsum(a: AnyArray, axis: int | None = None, dtype: DTypeLike | None = None) -> Array:
     """Sums of the elements up to each along `axis`; NaN counts as 0.
 
-    `axis` None means the flattened `a`. `dtype` None is resolved as in `sum`.
+    `axis=None` means the flattened `a`. `dtype=None` is resolved as in `sum`.
 
     >>> import anyarray as xp
     >>> xp.nancumsum(xp.asarray([2.0, xp.nan, 3.0])).tolist()
@@ -326,7 +326,7 @@ def nanmean(
 ) -> Array:
     """Arithmetic mean over `axis` of the elements that are not NaN.
 
-    `dtype` None is that of `a`, or float64 for bools and integers.
+    `dtype=None` means that of `a`, or float64 for bools and integers.
 
     >>> import anyarray as xp
     >>> float(xp.nanmean(xp.asarray([xp.nan, 2.0, 1.0])))
@@ -382,7 +382,7 @@ def nanprod(
 ) -> Array:
     """Product over `axis` of the elements that are not NaN.
 
-    `dtype` None is resolved as in `prod`.
+    `dtype=None` is resolved as in `prod`.
 
     >>> import anyarray as xp
     >>> float(xp.nanprod(xp.asarray([xp.nan, 2.0, 3.0])))
@@ -399,7 +399,7 @@ def nansum(
 ) -> Array:
     """Sum over `axis` of the elements that are not NaN.
 
-    `dtype` None is resolved as in `sum`.
+    `dtype=None` is resolved as in `sum`.
 
     >>> import anyarray as xp
     >>> float(xp.nansum(xp.asarray([xp.nan, 2.0, 3.0])))
@@ -421,8 +421,8 @@ def nanvar(
 ) -> Array:
     """Variance over `axis` of the elements that are not NaN.
 
-    The sum of squares is divided by their number less `ddof`; the result is NaN if that is not positive. Of complex
-    numbers the squares are those of magnitudes.
+    The sum of squares is divided by the number of elements minus `ddof`; the result is NaN if that is not positive. For
+    complex numbers, the squares are those of the magnitudes.
 
     >>> import anyarray as xp
     >>> float(xp.nanvar(xp.asarray([xp.nan, 2.0, 4.0])))
@@ -468,7 +468,7 @@ def nanstd(
 
 @composed(own="numpy cupy", reads_no_values=True, a="real numeric")
 def ptp(a: AnyArray, axis: int | Sequence[int] | None = None, *, keepdims: bool = False) -> Array:
-    """The largest element less the smallest, along `axis`.
+    """The largest element minus the smallest, along `axis`.
 
     >>> import anyarray as xp
     >>> xp.ptp(xp.asarray([[4, 9], [2, 1]]), axis=1).tolist()
@@ -489,13 +489,13 @@ def quantile(
     keepdims: bool = False,
     weights: AnyArray | None = None,
 ) -> Array:
-    """The elements below which parts `q` of all are, over `axis`.
+    """The quantiles `q` of the elements over `axis`.
 
-    `q` is from 0 to 1 and of any shape, with which the shape of the result begins. Between two elements `method`
-    decides: "lower", "higher" and "nearest" take one of them, "midpoint" their mean, "linear" and others interpolate.
-    `weights`, for the method "inverted_cdf" alone, has the shape of `a` or that of the axes. NaN among the elements
-    gives NaN.
-    Raises ValueError for a `q` out of range; under a trace the result is NaN.
+    `q` is from 0 to 1 and has any shape, with which the shape of the result starts. Between two elements, `method`
+    decides: "lower", "higher" and "nearest" take one of them, "midpoint" their mean, and "linear" and others
+    interpolate. `weights`, only for the method "inverted_cdf", has the shape of `a` or of the axes. NaN among the
+    elements gives NaN.
+    Raises ValueError for a `q` out of range; in a trace, the result is NaN.
 
     >>> import anyarray as xp
     >>> xp.quantile(xp.asarray([1.0, 2.0, 4.0]), xp.asarray([0.5, 0.75])).tolist()
@@ -608,7 +608,7 @@ def _quantile(
 
 @composed(reads_no_values=True)
 def has_no_part(q: AnyArray) -> Array:
-    """Whether any of `q` is no part of 1."""
+    """Whether any of `q` is outside 0 to 1."""
     return xp.any(xp.logical_not(xp.greater_equal(q, 0) & xp.less_equal(q, 1)))
 
 
@@ -640,7 +640,7 @@ def quantile_of(
     leaves_nan_out: bool,
     is_weak: bool,
 ) -> Array:
-    """The quantiles `q`, parts of 1, over `axes`; NaN for what is none.
+    """The quantiles `q` over `axes`; NaN for a `q` outside 0 to 1.
 
     `weights` has the shape of `a`. If `is_weak` is True, `q` has no part in the dtype of the result.
     """
@@ -724,7 +724,7 @@ def _at(values: Array, number: int | Array, q: Array, method: Method, is_weak: b
 def _gathered(values: Array, index: Array, last: int | Array) -> Array:
     """Elements of each row at an index, of floats, from 0 to `last`.
 
-    NaN, of what is no part of 1, gives NaN.
+    NaN, for a quantile outside 0 to 1, gives NaN.
     """
     at = xp.astype(xp.clip(xp.where(index == index, index, 0), 0, None), xp.int64)
     at = xp.minimum(at, last if isinstance(last, int) else xp.astype(xp.maximum(last, 0), xp.int64))

@@ -1,4 +1,4 @@
-"""Windows: vectors that fall off to both ends, for multiplying a signal."""
+"""Windows: vectors that taper to both ends, to multiply a signal by."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def hanning(M: int) -> Array:  # noqa: N803 - NumPy's name
 def kaiser(M: int, beta: float) -> Array:  # noqa: N803 - NumPy's name
     """The Kaiser window of `M` elements, narrower for a larger `beta`.
 
-    It is made of Bessel functions.
+    It is computed from Bessel functions.
 
     >>> import anyarray as xp
     >>> xp.round(100 * xp.kaiser(5, 3.0)).tolist()

@@ -1,14 +1,14 @@
 """NumPy's names and signatures over the same functions.
 
-Write `import anyarray.numpy as np`. A program written for NumPy runs on every backend, and under `xp.jit`, `xp.grad`
-and `xp.vmap`, with the import changed. A name is resolved when it is first used, in this order:
+Write `import anyarray.numpy as np`. With the import changed, a NumPy program runs on every backend, and in `xp.jit`,
+`xp.grad` and `xp.vmap`. A name is resolved when it is first used, in this order:
 
-    _differing      functions whose parameters mean something else than ours, written out
-    _itself         what NumPy itself serves: dtypes, constants, error states, printing
+    _differing      functions whose parameters differ in meaning from ours, written out
+    _itself         names that NumPy itself serves: dtypes, constants, error states, printing
     _ufuncs         universal functions, with their methods
-    _wrapper        all others: a function of ours, called as NumPy's is; `_options` has a rule for each other option
+    _wrapper        all other functions: ours with NumPy's parameters; `_options` has a rule for each option
 
-What NumPy has by any other name, old, deprecated or private, is NumPy's own.
+All other names of NumPy, such as old, deprecated or private names, are NumPy's own.
 """
 
 import importlib

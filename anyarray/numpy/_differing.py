@@ -1,4 +1,4 @@
-"""Functions of NumPy whose parameters mean something else than ours.
+"""NumPy functions whose parameters differ in meaning from ours.
 
 Each has NumPy's parameters, and its documentation.
 """
@@ -99,7 +99,7 @@ def of_numbers(function: F) -> F:
 
 
 def or_numpys(function: F) -> F:
-    """Let NumPy make what no other library has: text, dates, objects."""
+    """Let NumPy make text, dates and objects, which no other library has."""
     return as_numpy(or_in_numpy(function, getattr(np, function.__name__)))
 
 
@@ -442,7 +442,7 @@ def array_split(ary: Any, indices_or_sections: Any, axis: int = 0) -> list[Array
 
 
 class broadcast:  # noqa: N801 - NumPy's name
-    """What arrays broadcast to, as `numpy.broadcast`.
+    """The broadcast of arrays, as `numpy.broadcast`.
 
     It has a shape, and iterates over tuples of elements.
     """

@@ -1,4 +1,4 @@
-"""Functions of `np.linalg` whose parameters mean something else than ours."""
+"""Functions of `np.linalg` whose parameters differ in meaning from ours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What NumPy itself serves."""
+"""Names that NumPy itself serves."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ NAMES: Final = frozenset({*_AS_IT_IS, *_OF_ARRAYS, *_MAKERS, *_CLASSES, "bool_"}
 
 
 def find(name: str) -> Any:
-    """What NumPy has by this name, for Arrays."""
+    """The object of NumPy by this name, for Arrays."""
     theirs = np.bool if name == "bool_" else getattr(np, name)
     if name in _OF_ARRAYS:
         return of_ndarrays(theirs)
@@ -50,7 +50,7 @@ def find(name: str) -> Any:
 
 
 def other(module: str, name: str) -> Any:
-    """What NumPy has by a name for which nothing of ours stands.
+    """The object of NumPy by a name without an equivalent here.
 
     Such names are old, deprecated or private, or tools. Raises AttributeError, with NumPy's reason if it has one.
     """
@@ -66,16 +66,16 @@ def other(module: str, name: str) -> Any:
 
 
 def stand_for(module: str) -> None:
-    """Let NumPy's module be found under our name, too.
+    """Register NumPy's module under our name, too.
 
-    So `from anyarray.numpy.polynomial import Polynomial` gives the class that `np.polynomial.Polynomial` is. It is
-    called by a module of that name, which says the same to type checkers by `from ... import *`.
+    So `from anyarray.numpy.polynomial import Polynomial` imports the class `np.polynomial.Polynomial`. A module of that
+    name calls this function, and has `from ... import *` for type checkers.
     """
     sys.modules[module] = importlib.import_module(module.removeprefix("anyarray."))
 
 
 class NumPysModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Finds modules of NumPy's under our name, where none of ours stands.
+    """Finds NumPy's modules under our name if we have no such module.
 
     So `from anyarray.numpy.lib.format import header_data_from_array_1_0` works, and `import anyarray.numpy.core`.
     """
@@ -91,7 +91,7 @@ class NumPysModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return theirs and ModuleSpec(name, self)
 
     def exec_module(self, module: Any) -> None:
-        """Put NumPy's module in the place of a new one."""
+        """Replace the new module by NumPy's."""
         stand_for(module.__name__)
 
 

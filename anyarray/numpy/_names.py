@@ -41,7 +41,7 @@ _SPELLINGS: Final = {"amax": "max", "amin": "min", "around": "round"}
 def find(chapter: str, name: str) -> Any:
     """The function of that name in the main namespace, "linalg" or "fft".
 
-    What NumPy has beyond its public names is its own. Raises AttributeError for a name that is none.
+    Other objects of NumPy are NumPy's own. Raises AttributeError for an unknown name.
     """
     path = f"{chapter}.{name}" if chapter else name
     space: Any = getattr(np, chapter) if chapter else np

@@ -1,6 +1,6 @@
 """`np.nditer` over Arrays.
 
-It gives views, so that a loop writes on every backend.
+It yields views, so a loop can write on every backend.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ _BUFFER: Final = 8192
 class nditer:  # noqa: N801 - NumPy's name
     """An iterator over the elements of arrays, as `numpy.nditer`.
 
-    The arrays broadcast. Each element is an Array without axes: a view, if `op_flags` say that it is written. With
-    `external_loop` it gives vectors, as long as the memory of the arrays allows.
+    The arrays broadcast. Each element is an Array without axes: a view if its operand is written according to
+    `op_flags`. With `external_loop`, the iterator yields vectors as long as the memory layout of the arrays allows.
     """
 
     def __new__(cls, op: Any, *args: Any, **kwargs: Any) -> Any:
@@ -226,12 +226,12 @@ class nditer:  # noqa: N801 - NumPy's name
         self._begin()
 
     def remove_multi_index(self) -> None:
-        """Keep no index from now on, and begin again."""
+        """Stop tracking the index, and begin again."""
         self.has_multi_index = False
         self.reset()
 
     def enable_external_loop(self) -> None:
-        """Give vectors from now on, and begin again."""
+        """Yield vectors, and begin again."""
         if self.has_multi_index or self.has_index:
             raise errors.ArgumentValueError("nditer: flags must not hold external_loop beside an index")
         self._is_by_rows = True
@@ -270,7 +270,7 @@ class nditer:  # noqa: N801 - NumPy's name
         return tuple(one.dtype for one in self.operands)
 
     def close(self) -> None:
-        """Nothing: what was written is there."""
+        """Do nothing: all writes have already happened."""
 
     def __enter__(self) -> nditer:
         return self

@@ -1,7 +1,7 @@
 """Options of NumPy's functions that ours lack.
 
-There is one rule for each, whatever the function. `serve` calls a function of ours. What is left of the arguments
-goes to the rules, which change the arguments beforehand or the result afterwards.
+Each option has one rule for all functions. `serve` calls a function of ours and passes the remaining options to their
+rules, which change the arguments before the call or the result after it.
 """
 
 from __future__ import annotations

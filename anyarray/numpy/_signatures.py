@@ -1,4 +1,4 @@
-"""Signatures of NumPy's functions, also of those in C that tell none."""
+"""Signatures of NumPy's functions, including C functions without one."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WRITTEN: Final = {
 def signature_of(theirs: Callable[..., Any]) -> inspect.Signature:
     """The signature of a function of NumPy's.
 
-    Raises ValueError for a function in C that neither tells it nor is listed here.
+    Raises ValueError for a C function that has no signature and is not listed here.
     """
     try:
         return inspect.signature(theirs)

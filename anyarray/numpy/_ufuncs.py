@@ -58,10 +58,10 @@ def _named_as(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C; NumPy's name
-    """A universal function of NumPy, on every backend: `np.add` and the like.
+    """A universal function of NumPy on every backend, such as `np.add`.
 
-    `nin`, `nout`, `identity` and the methods are those of `numpy.ufunc`. NumPy's own ufunc has the rules: it checks the
-    arguments of each call that has options on zeros of their dtypes, and resolves the dtypes in which to compute.
+    `nin`, `nout`, `identity` and the methods are those of `numpy.ufunc`. NumPy's own ufunc applies the rules: for a
+    call with options, it checks the arguments on zeros of their dtypes and resolves the dtypes of the computation.
     """
 
     def __init__(self, name: str, theirs: np.ufunc, ours: Callable[..., Any], first: Callable[..., Any] | None) -> None:
@@ -87,7 +87,7 @@ class ufunc(compiled.Called):  # type: ignore[misc]  # noqa: N801 - a class in C
 
     @property
     def identity(self) -> Any:
-        """The number that changes no other, or None."""
+        """The identity element, or None."""
         return self._identity
 
     def __repr__(self) -> str:

@@ -1,10 +1,10 @@
-"""A function of the namespace, called as NumPy's of that name is.
+"""Functions of the namespace with the call conventions of NumPy's.
 
-An wrapper takes what NumPy's function takes, by position or by name, lists and numbers in the place of arrays
-included, and calls ours. Where both mean the same, that is all: the common call costs a look at the classes of its
-arguments. An option that ours lacks is served by the rule for it in `_options`, whatever the function. Numbers alone
-are NumPy's own affair: they give a number. So is what no other library has: arrays of text, dates, objects and records
-are ndarrays. So are columns of pandas, quantities and the like, which decide themselves what a function gives.
+A wrapper accepts the arguments of NumPy's function, by position or by name, including lists and numbers for arrays, and
+calls ours. If all arguments mean the same to both, the wrapper only checks their classes. A rule in `_options` serves
+each option that ours lacks. NumPy itself computes functions of numbers alone, which return numbers; of text, dates,
+objects and records, which no other library has; and of pandas columns, quantities and similar objects, which decide
+about the result themselves.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NESTS: Final = frozenset({list, tuple})
 
 
 class Parameter(NamedTuple):
-    """A parameter of NumPy's function, and what it is of ours."""
+    """A parameter of NumPy's function, and the equivalent of ours."""
 
     ours: str | int
     """Its name, or its position."""
@@ -48,7 +48,7 @@ class Parameter(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How the parameters of NumPy's function become those of ours."""
+    """The mapping of the parameters of NumPy's function to ours."""
 
     name: str
     theirs: Callable[..., Any]
@@ -66,9 +66,9 @@ class Plan(NamedTuple):
 
 
 def wrapper(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that is called as `theirs`, NumPy's, and computes `ours`.
+    """A function with the parameters of NumPy's `theirs` that calls `ours`.
 
-    Arrays at the places that both have in common are passed on as they are; `call` takes everything else.
+    Arrays for common parameters are passed on unchanged; `call` handles everything else.
     """
     plan = plan_of(name, theirs, ours)
     names = _same_names(plan)
@@ -97,7 +97,7 @@ def wrapper(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> 
 
 
 def is_as_theirs(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> bool:
-    """Whether ours means by each of its arguments what NumPy's does."""
+    """Whether all arguments mean the same to our function and NumPy's."""
     plan = plan_of(name, theirs, ours)
     names = _same_names(plan)
     own = inspect.signature(ours).parameters.values()
@@ -116,7 +116,7 @@ def _same_names(plan: Plan) -> frozenset[str]:
 def at_once(
     function: Callable[..., Any], theirs: Callable[..., Any], ours: Callable[..., Any] | None = None, variant: str = "f"
 ) -> Callable[..., Any]:
-    """A function that NumPy's computes where it would run in NumPy.
+    """A function that calls NumPy's own for Arrays on NumPy.
 
     See `compiled.with_numpy_function`.
     """
@@ -141,7 +141,7 @@ def dressed(function: Any, name: str, theirs: Any, signature: inspect.Signature 
 
 
 def plan_of(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Plan:
-    """How a call of NumPy's function becomes one of ours."""
+    """The mapping of calls of NumPy's function to ours."""
     signature = signature_of(theirs)
     own = inspect.signature(ours).parameters
     by_position = [p for p in own.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
@@ -209,14 +209,14 @@ def _shared(plan: Plan, ours: Callable[..., Any]) -> Sequence[str]:
 
 
 def by_position(function: Callable[..., Any]) -> Sequence[str]:
-    """The names of parameters of ours that may be given by position."""
+    """The names of our parameters that may be passed by position."""
     parameters = inspect.signature(function).parameters.values()
     plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
     return [*plain, *_options.by_position(function)]
 
 
 def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A call with any arguments that NumPy's function takes."""
+    """A call with any arguments that NumPy's function accepts."""
     given = _bound(plan, args, kwargs)
     if any(map(_has_decider, given.values())):
         return in_numpy(plan.theirs, args, kwargs)
@@ -298,9 +298,9 @@ def bound(name: str, signature: inspect.Signature, args: Sequence[Any], kwargs: 
 
 
 def as_array(value: Any) -> Any:
-    """An Array of what NumPy takes as an array; None stays None.
+    """An Array of anything that NumPy accepts as an array; None stays None.
 
-    What no other library has stays an ndarray: text, dates, objects.
+    Text, dates and objects stay ndarrays, since no other library has them.
     """
     if type(value) is Array or value is None:
         return value
@@ -316,7 +316,7 @@ def as_array(value: Any) -> Any:
 
 
 def as_numpys_own(value: Any) -> np.ndarray[Any, Any] | None:
-    """NumPy's array of what no other library has, or None for numbers."""
+    """An ndarray of text, dates or objects; None for numbers."""
     one = value
     while type(one) in (list, tuple) and one:
         one = one[0]
@@ -333,7 +333,7 @@ def as_arrays(values: Any) -> Any:
 
 
 def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """A call of NumPy's own function, for what no other library has."""
+    """A call of NumPy's own function, for dtypes that only NumPy has."""
     options = {name: values_of(value) for name, value in kwargs.items()}
     out = kwargs.get("out")
     if type(out) is tuple and len(out) == 1:
@@ -348,7 +348,7 @@ def in_numpy(theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[st
 
 
 def or_in_numpy(function: F, theirs: Callable[..., Any]) -> F:
-    """Let NumPy's function compute what no other library has."""
+    """Let NumPy's function compute dtypes that only NumPy has."""
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:
@@ -363,9 +363,9 @@ def or_in_numpy(function: F, theirs: Callable[..., Any]) -> F:
 def instead(
     refusal: errors.ArgumentTypeError, theirs: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:
-    """NumPy's result of arguments that ours refused.
+    """NumPy's result for arguments that our function refused.
 
-    If they have nothing that NumPy alone has, or it refuses them, too, it raises the refusal.
+    Raises the refusal if no argument is one that only NumPy supports, or if NumPy refuses them, too.
     """
     given = (*args, *kwargs.values())
     if any(dtypes.is_numpys_dtype(one) or (type(one) is not Array and _is_numpys(as_array(one))) for one in given):
@@ -377,7 +377,7 @@ def instead(
 
 
 def brought(result: Any) -> Any:
-    """A result of NumPy, with Arrays in the place of ndarrays.
+    """A result of NumPy with Arrays in place of ndarrays.
 
     Numbers and arrays of other classes stay as they are.
     """

@@ -1,7 +1,7 @@
-"""`np.random`: NumPy's own numbers, brought to the chosen backend.
+"""`np.random`: NumPy's own numbers, moved to the chosen backend.
 
-They are drawn by its generators, and equal to the digit on every backend. Each draw that makes an array is a
-transfer. `np.random.mtrand`, where older programs find it all, is this module.
+NumPy's generators draw them, so they are equal to the digit on every backend. Each draw of an array is a transfer.
+`np.random.mtrand`, which older programs use, is this module.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ _NUMBERS: Final = frozenset({int, float})
 
 
 def drawing(theirs: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of a generator that takes and gives Arrays."""
+    """A method of a generator that accepts and returns Arrays."""
     name = theirs.__name__
 
     def shuffled(x: Any, *args: Any, **kwargs: Any) -> None:

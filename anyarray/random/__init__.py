@@ -5,9 +5,9 @@
     distributions  pure functions of a key and a shape
     generator      `Generator`, which keeps a key and a counter, with NumPy's methods
 
-The bits are those of Threefry2x32-20 (Salmon and others, *Parallel random numbers: as easy as 1, 2, 3*, 2011), with
-counters as JAX has them: keys and `bits` are those of `jax.random`. Integers and uniform numbers are equal to the bit
-on every backend, what is computed from them to the last digits of `log` and the like. Begin with `_draws`.
+The bits come from Threefry2x32-20 (Salmon and others, *Parallel random numbers: as easy as 1, 2, 3*, 2011), with JAX's
+counters: keys and `bits` equal those of `jax.random`. Integers and uniform numbers are equal to the bit on every
+backend. Numbers computed from them by `log` and similar functions agree to the last digits. Begin with `_draws`.
 
 A function of a key is pure: the same key gives the same numbers. So split a key for each use:
 

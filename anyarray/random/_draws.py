@@ -1,4 +1,4 @@
-"""What all distributions are made of: bits, fractions, normal numbers."""
+"""The base of all distributions: bits, fractions, normal numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DTYPES: Final = ("uint8", "uint16", "uint32", "uint64")
 def bits(key: AnyArray, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
     """Integers of `shape` whose bits are random.
 
-    `dtype` is uint32 unless it is uint8, uint16 or uint64. Raises TypeError for another.
+    `dtype` is uint8, uint16, uint32 or uint64. Raises TypeError for other dtypes.
 
     >>> from anyarray import random
     >>> random.bits(random.key(7), (3,)).tolist()
@@ -42,9 +42,9 @@ def bits(key: AnyArray, shape: Shape = (), dtype: DTypeLike | None = None) -> Ar
 
 
 def random(key: AnyArray, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
-    """Floats from 0 to 1, without 1: all multiples of 2**-53 alike.
+    """Floats in [0, 1): each multiple of 2**-53 is equally likely.
 
-    Of float32, and of what is computed in it, multiples of 2**-24. `dtype` is the default floating dtype unless given.
+    float32 and narrower dtypes use multiples of 2**-24. `dtype` defaults to the default floating dtype.
 
     >>> from anyarray import random
     >>> bool(0 <= random.random(random.key(7)) < 1)
@@ -60,7 +60,7 @@ def random(key: AnyArray, shape: Shape = (), dtype: DTypeLike | None = None) -> 
 def standard_normal(key: AnyArray, shape: Shape = (), dtype: DTypeLike | None = None) -> Array:
     """Normal numbers with the mean 0 and the standard deviation 1.
 
-    By the quantiles of uniform numbers. `dtype` is the default floating dtype unless given.
+    They are quantiles of uniform numbers. `dtype` defaults to the default floating dtype.
 
     >>> import anyarray as xp
     >>> from anyarray import random

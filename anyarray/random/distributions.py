@@ -1,7 +1,7 @@
 """Distributions: pure functions of a key and a shape.
 
-Parameters of a distribution are numbers or Arrays, which broadcast with the shape. A wrong one raises ValueError; where
-values are unknown, as in a trace, it gives NaN instead, and False or any integer where the result has no NaN.
+Parameters of a distribution are numbers or Arrays, which broadcast with the shape. An invalid parameter raises
+ValueError. In a trace, where values are unknown, it gives NaN, or False or an arbitrary integer.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Parameter = float | AnyArray
 def uniform(
     key: AnyArray, shape: Shape = (), *, low: Parameter = 0.0, high: Parameter = 1.0, dtype: DTypeLike | None = None
 ) -> Array:
-    """Floats from `low` to `high`, without `high` but for rounding.
+    """Floats in [`low`, `high`), up to rounding.
 
     >>> from anyarray import random
     >>> bool(2 <= random.uniform(random.key(7), low=2, high=3) <= 3)
@@ -70,7 +70,7 @@ def normal(
 def truncated_normal(
     key: AnyArray, lower: float, upper: float, shape: Shape = (), *, dtype: DTypeLike | None = None
 ) -> Array:
-    """Standard normal numbers, those from `lower` to `upper` alone.
+    """Standard normal numbers between `lower` and `upper`.
 
     Raises ValueError unless `lower` is below `upper`.
 
@@ -109,7 +109,7 @@ def exponential(key: AnyArray, shape: Shape = (), *, scale: Parameter = 1.0, dty
 def laplace(
     key: AnyArray, shape: Shape = (), *, loc: Parameter = 0.0, scale: Parameter = 1.0, dtype: DTypeLike | None = None
 ) -> Array:
-    """Numbers of the Laplace distribution: exponential to both sides of `loc`.
+    """Numbers of the Laplace distribution: exponential on both sides of `loc`.
 
     Raises ValueError for a negative scale.
 
@@ -143,7 +143,7 @@ def cauchy(
 def gumbel(
     key: AnyArray, shape: Shape = (), *, loc: Parameter = 0.0, scale: Parameter = 1.0, dtype: DTypeLike | None = None
 ) -> Array:
-    """Numbers of the Gumbel distribution, of the largest of many.
+    """Numbers of the Gumbel distribution, a limit for the largest of many.
 
     Raises ValueError for a negative scale.
 
@@ -159,7 +159,7 @@ def gumbel(
 def bernoulli(key: AnyArray, shape: Shape | None = None, *, p: Parameter = 0.5) -> Array:
     """Booleans that are True with the probability `p`.
 
-    `shape` is that of `p` unless given. Raises ValueError for a probability that is none.
+    `shape` defaults to that of `p`. Raises ValueError for a probability outside 0 to 1.
 
     >>> from anyarray import random
     >>> random.bernoulli(random.key(7), (100,), p=0.0).any().item()
@@ -180,10 +180,10 @@ def integers(
     dtype: DTypeLike | None = None,
     endpoint: bool = False,
 ) -> Array:
-    """Integers from `low` to `high`, without `high` unless `endpoint`.
+    """Integers in [`low`, `high`), or up to `high` with `endpoint`.
 
-    All are equally likely, to 1 in 2**32 and better. Without `high` they are from 0 to `low`. `dtype` is int64 unless
-    given. Raises ValueError for bounds that the dtype does not hold, or between which there is none.
+    All are equally likely, to 1 in 2**32 or better. Without `high`, they are in [0, `low`). `dtype` defaults to int64.
+    Raises ValueError for bounds that the dtype cannot hold, or without an integer between them.
 
     >>> from anyarray import random
     >>> random.integers(random.key(7), (5,), 1, 7).tolist()
@@ -199,7 +199,7 @@ def integers(
     if wanted.kind not in "iu":
         raise errors.ArgumentTypeError(f"integers: dtype must be an integer dtype, not {wanted}")
     if first > last:
-        raise errors.ArgumentValueError(f"integers: there is none from low to high, {low} and {high}")
+        raise errors.ArgumentValueError(f"integers: no integer is in the range from low {low} to high {high}")
     if not (dtypes.holds(wanted, first) and dtypes.holds(wanted, last)):
         raise errors.ArgumentValueError(f"integers: low and high must be of {wanted}, not {first} and {last}")
     return _integers(key, as_shape("integers", "shape", shape), first, last - first + 1, wanted)
@@ -237,7 +237,7 @@ def _high_word(x: Array, factor: int) -> Array:
 def permutation(key: AnyArray, x: int | AnyArray, *, axis: int = 0) -> Array:
     """The elements of `x` along an axis in random order.
 
-    An int stands for 0 to x - 1.
+    An int `x` means the integers from 0 to x - 1.
 
     >>> import anyarray as xp
     >>> from anyarray import random
@@ -265,8 +265,8 @@ def choice(
 ) -> Array:
     """Elements of `a` along an axis, chosen at random.
 
-    An int stands for 0 to a - 1. `p` are their probabilities, else all are equally likely. Without `replace` each is
-    chosen once at most.
+    An int `a` means the integers from 0 to a - 1. `p` holds the probabilities; by default, all elements are equally
+    likely. Without `replace`, each element is chosen at most once.
     Raises ValueError for probabilities that do not sum to 1, for more elements than there are without `replace`, and
     for an `a` without elements.
 
@@ -307,10 +307,10 @@ def choice(
 
 
 def categorical(key: AnyArray, logits: AnyArray, shape: Shape | None = None, *, axis: int = -1) -> Array:
-    """Positions along an axis, by the logarithms of their probabilities.
+    """Positions along an axis, from the logarithms of their probabilities.
 
-    Those need not sum to 1: `logits` are up to a constant. `shape` is that of `logits` without the axis unless given,
-    and broadcasts with it.
+    The probabilities need not sum to 1: `logits` may differ by a constant. `shape` broadcasts with the shape of
+    `logits` without the axis, which is the default.
 
     >>> import anyarray as xp
     >>> from anyarray import random
@@ -329,7 +329,7 @@ def multivariate_normal(
 ) -> Array:
     """Normal vectors with a mean (..., n) and a covariance (..., n, n).
 
-    The result is of `shape` and then n. Raises LinAlgError for a covariance that is not positive definite.
+    The result has the shape `(*shape, n)`. Raises LinAlgError for a covariance that is not positive definite.
 
     >>> import anyarray as xp
     >>> from anyarray import random
@@ -353,10 +353,10 @@ def multivariate_normal(
 def gamma(
     key: AnyArray, a: Parameter, shape: Shape | None = None, *, scale: Parameter = 1.0, dtype: DTypeLike | None = None
 ) -> Array:
-    """Numbers of the gamma distribution of the shape parameter `a`.
+    """Numbers of the gamma distribution with the shape parameter `a`.
 
-    `shape` is that of `a` unless given. By the method of Marsaglia and Tsang (2000). The derivative by `a` is that of
-    the quantile at the same probability, as of `jax.random.gamma`. Raises ValueError unless `a` is positive.
+    `shape` defaults to that of `a`. The method is that of Marsaglia and Tsang (2000). The derivative by `a` is that of
+    the quantile at the same probability, as in `jax.random.gamma`. Raises ValueError unless `a` is positive.
 
     >>> from anyarray import random
     >>> bool(random.gamma(random.key(7), 2.5) > 0)
@@ -397,9 +397,9 @@ def random_gammas(a: AnyArray, drawn: AnyArray, /) -> Array:
 def beta(
     key: AnyArray, a: Parameter, b: Parameter, shape: Shape | None = None, *, dtype: DTypeLike | None = None
 ) -> Array:
-    """Numbers of the beta distribution of `a` and `b`, from 0 to 1.
+    """Numbers of the beta distribution with parameters `a` and `b`, in [0, 1].
 
-    `shape` is that to which both broadcast unless given. Raises ValueError unless both are positive.
+    `shape` defaults to the shape to which both broadcast. Raises ValueError unless both are positive.
 
     >>> from anyarray import random
     >>> bool(0 < random.beta(random.key(7), 2.0, 3.0) < 1)
@@ -416,9 +416,9 @@ def beta(
 
 
 def dirichlet(key: AnyArray, alpha: AnyArray, shape: Shape = (), *, dtype: DTypeLike | None = None) -> Array:
-    """Vectors of numbers that sum to 1, of the concentrations `alpha` (n,).
+    """Vectors that sum to 1, with the concentrations `alpha`.
 
-    The result is of `shape` and then n. Raises ValueError unless all are positive.
+    `alpha` has the shape (n,), and the result `(*shape, n)`. Raises ValueError unless all concentrations are positive.
 
     >>> import anyarray as xp
     >>> from anyarray import random
@@ -437,7 +437,7 @@ def dirichlet(key: AnyArray, alpha: AnyArray, shape: Shape = (), *, dtype: DType
 def student_t(key: AnyArray, df: Parameter, shape: Shape | None = None, *, dtype: DTypeLike | None = None) -> Array:
     """Numbers of Student's t distribution with `df` degrees of freedom.
 
-    `shape` is that of `df` unless given. Raises ValueError unless `df` is positive.
+    `shape` defaults to that of `df`. Raises ValueError unless `df` is positive.
 
     >>> from anyarray import random
     >>> random.student_t(random.key(7), 3.0, (2,)).shape
@@ -455,10 +455,10 @@ def student_t(key: AnyArray, df: Parameter, shape: Shape | None = None, *, dtype
 
 
 def poisson(key: AnyArray, lam: Parameter, shape: Shape | None = None, *, dtype: DTypeLike | None = None) -> Array:
-    """Integers of the Poisson distribution of the mean `lam`.
+    """Integers of the Poisson distribution with the mean `lam`.
 
-    `shape` is that of `lam` unless given, `dtype` int64. By inversion below 10, above by the method of Hoermann (1993).
-    Raises ValueError for a negative mean.
+    `shape` defaults to that of `lam`, and `dtype` to int64. Means below 10 use inversion, and others the method of
+    Hoermann (1993). Raises ValueError for a negative mean.
 
     >>> from anyarray import random
     >>> bool(random.poisson(random.key(7), 4.0) >= 0)
@@ -476,10 +476,10 @@ def poisson(key: AnyArray, lam: Parameter, shape: Shape | None = None, *, dtype:
 def binomial(
     key: AnyArray, n: int | AnyArray, p: Parameter, shape: Shape | None = None, *, dtype: DTypeLike | None = None
 ) -> Array:
-    """Numbers of successes in `n` trials, each of the probability `p`.
+    """Numbers of successes in `n` trials, each with the probability `p`.
 
-    `shape` is that to which both broadcast unless given, `dtype` int64. By inversion where the mean is below 10, above
-    by the method of Hoermann (1993). Raises ValueError for a negative `n`, and a probability that is none.
+    `shape` defaults to the shape to which both broadcast, and `dtype` to int64. Means below 10 use inversion, and
+    others the method of Hoermann (1993). Raises ValueError for a negative `n` and a probability outside 0 to 1.
 
     >>> from anyarray import random
     >>> bool(0 <= random.binomial(random.key(7), 10, 0.5) <= 10)

@@ -20,12 +20,12 @@ Size = int | tuple[int, ...] | None
 
 
 class Generator:
-    """Random numbers one after the other, by the methods of NumPy's generator.
+    """A sequence of random numbers, with the methods of NumPy's generator.
 
-    `seed` is an int, a key, or None for one that differs each time. The n-th call gives what the function gives for
-    `random.fold_in(key, n)`. Threads may share one. A fork and what is unpickled go on with keys of their own, so no
-    numbers come twice. A function that is compiled or mapped would keep what is drawn while it is traced, so draw
-    outside, or pass it a key.
+    `seed` is an int, a key, or None for a different one each time. The n-th call gives the result of the function for
+    `random.fold_in(key, n)`. Threads may share a generator. A forked process and an unpickled copy continue with other
+    keys, so no numbers repeat. Numbers that are drawn while a function is traced become constants of it: draw them
+    outside, or pass the function a key.
 
     >>> from anyarray import random
     >>> rng = random.Generator(7)

@@ -1,4 +1,4 @@
-"""Keys: Arrays of two uint32, from which all random numbers follow."""
+"""Keys: Arrays of two uint32 that determine all random numbers."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ _WORD = 0xFFFFFFFF
 
 
 def key(seed: int) -> Array:
-    """The key of a seed, an int from 0 to 2**64 - 1: (2,), of uint32.
+    """The key of a seed: a uint32 Array of the shape (2,).
 
-    Raises TypeError for what is no int, ValueError for one out of range.
+    `seed` is an int from 0 to 2**64 - 1. Raises TypeError for other types, ValueError for an int out of range.
 
     >>> from anyarray import random
     >>> random.key(7).tolist()
@@ -35,9 +35,10 @@ def key(seed: int) -> Array:
 
 
 def split(key: AnyArray, num: int | Sequence[int] = 2) -> Array:
-    """New keys from one, which is not to be used again.
+    """New keys from a key, which must not be used again.
 
-    `num` is their number, or their shape: (..., 2). Those of a smaller number are the first of a larger.
+    `num` is the number of keys, or a shape (...): the result is (..., 2). A smaller `num` gives the first keys of a
+    larger one.
 
     >>> from anyarray import random
     >>> random.split(random.key(7), 3).shape
@@ -47,9 +48,9 @@ def split(key: AnyArray, num: int | Sequence[int] = 2) -> Array:
 
 
 def fold_in(key: AnyArray, data: int | AnyArray) -> Array:
-    """A new key from one and a number, as that of a step or of a process.
+    """A new key from a key and a number, such as that of a step or process.
 
-    `data` is an int from 0 to 2**64 - 1, or a 0-d Array of an integer dtype, of which 32 bits count.
+    `data` is an int from 0 to 2**64 - 1, or a 0-d integer Array, whose lowest 32 bits count.
     Raises ValueError for an int out of range.
 
     >>> from anyarray import random

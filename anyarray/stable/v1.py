@@ -1,8 +1,8 @@
 """The names and signatures of anyarray 1, which every 1.x keeps.
 
-Write `import anyarray.stable.v1 as xp` in a library that is to work with each of them. A name that anyarray itself
-drops or changes in 2.0 stays here as it was. `docs/stability.md` says what may change, and tests compare the names with
-a recorded list.
+Write `import anyarray.stable.v1 as xp` in a library that should work with every 1.x. A name that anyarray 2.0 drops or
+changes stays here unchanged. `docs/stability.md` says what may change, and tests compare the names with a recorded
+list.
 """
 
 import anyarray as _anyarray

@@ -1,6 +1,6 @@
 """Declarations of the standard's functions, one file per chapter.
 
-Every function is declared here once: its types, its documentation, and the options of `anyarray._call.declaration`:
-its cost class, the check of its shapes, its batching rule. `anyarray._call.dispatch` makes its body. `namespace` has
-them all.
+Each function is declared here once: its types, its documentation, and the options of `anyarray._call.declaration`, such
+as its cost class, the check of its shapes and its batching rule. `anyarray._call.dispatch` makes its body. `namespace`
+has all functions.
 """

@@ -1,8 +1,8 @@
 """Creation functions: Arrays from values, shapes and other arrays.
 
-They run on the given `device`, else on the chosen backend, else in NumPy. A `device` is a device or its
-name; an Array made with one is *placed*: automatic choice never moves it. `dtype` is one of the
-namespace, or whatever NumPy accepts as one; by default it is one that `default_dtypes` can change.
+They run on the given `device`, else on the chosen backend, else on NumPy. A `device` is a device or its name. An Array
+made with a `device` is *placed*: the automatic choice never moves it. `dtype` is a dtype of the namespace, or anything
+that NumPy accepts as a dtype. `default_dtypes` changes the defaults.
 """
 
 from __future__ import annotations
@@ -79,11 +79,11 @@ def arange(
     dtype: DTypeLike | None = None,
     device: Device | None = None,
 ) -> Array:
-    """Evenly spaced values from `start` up to, without, `stop`.
+    """Evenly spaced values from `start` up to, but not including, `stop`.
 
-    Without `stop` they go from 0 up to `start`. The result is (ceil((stop - start) / step),), empty if that is
-    negative; its dtype is the default integer if all three are integers, else the default float. Raises ValueError if
-    `step` is 0, OverflowError for integers that the dtype cannot hold.
+    Without `stop`, the values go from 0 up to `start`. The result has the shape (ceil((stop - start) / step),), and is
+    empty if that is negative. Its dtype is the default integer dtype if all three arguments are integers, else the
+    default float dtype. Raises ValueError if `step` is 0, OverflowError for integers that the dtype cannot hold.
 
     >>> import anyarray as xp
     >>> xp.arange(1, 10, 3).tolist()
@@ -137,11 +137,11 @@ def asarray(
 ) -> Array:
     """An Array from a sequence, any library's array, a scalar or a buffer.
 
-    Values of a nested sequence get the default dtype of their kind unless they have one. `copy=True` always copies,
-    `copy=False` shares memory or raises ValueError, and `copy=None` copies memory that is writeable elsewhere, but not
-    that of a file mapped with `mmap_mode="r"`. An Array that needs no conversion is returned itself unless
-    `copy=True`. An array of a framework stays on its device.
-    Raises TypeError for values that no Array can have (objects, strings, dates).
+    Python numbers in a nested sequence get the default dtype of their kind. `copy=True` always copies, `copy=False`
+    shares memory or raises ValueError, and `copy=None` copies memory that other code can write, but not a file mapped
+    with `mmap_mode="r"`. An Array that needs no conversion is returned unchanged unless `copy=True`. An array of a
+    framework stays on its device.
+    Raises TypeError for values that Arrays do not support (objects, strings, dates).
 
     >>> import anyarray as xp
     >>> xp.asarray([[1, 2], [3, 4]]).shape
@@ -496,7 +496,7 @@ def eye(
 ) -> Array:
     """A matrix with ones on the diagonal `k` and zeros elsewhere.
 
-    It is (`n_rows`, `n_cols`). `n_cols` is `n_rows` unless given; a positive `k` is above the main diagonal.
+    The shape is (`n_rows`, `n_cols`). `n_cols` defaults to `n_rows`. A positive `k` is above the main diagonal.
 
     >>> import anyarray as xp
     >>> xp.eye(2, 3, k=1, dtype=xp.int64).tolist()
@@ -528,7 +528,7 @@ def eye(
 def from_dlpack(x: object, /, *, device: Device | None = None, copy: bool | None = None) -> Array:
     """An Array from any object that exports DLPack.
 
-    `copy` is as in `asarray`: memory is shared only with `copy=False`, or if it is not writeable elsewhere.
+    `copy` is as in `asarray`: memory is shared only with `copy=False`, or if no other code can write it.
     Raises TypeError if `x` has no `__dlpack__`.
 
     >>> import anyarray as xp
@@ -552,8 +552,8 @@ def full(
 ) -> Array:
     """An Array of `shape` filled with `fill_value`.
 
-    That is a Python scalar or an Array without axes. The dtype is the default one of the scalar's kind, or that of the
-    Array.
+    `fill_value` is a Python scalar or an Array without axes. The default dtype is that of the Array, or the default for
+    the kind of the scalar.
 
     >>> import anyarray as xp
     >>> xp.full((2, 2), 7).tolist()
@@ -624,8 +624,8 @@ def linspace(
 ) -> Array:
     """`num` evenly spaced values from `start` to `stop`.
 
-    `stop` itself is left out if not `endpoint`. The result is (num,); its dtype is the default complex if `start` or
-    `stop` is complex, else the default float. Raises ValueError if `num` is negative.
+    `stop` is excluded unless `endpoint` is True. The result has the shape (num,). Its dtype is the default complex
+    dtype if `start` or `stop` is complex, else the default float dtype. Raises ValueError if `num` is negative.
 
     >>> import anyarray as xp
     >>> xp.linspace(0, 1, 5).tolist()
@@ -659,8 +659,8 @@ def linspace(
 def meshgrid(*arrays: AnyArray, indexing: Literal["xy", "ij"] = "xy") -> tuple[Array, ...]:
     """Coordinate arrays of the grid that one-dimensional `arrays` span.
 
-    For n arrays of lengths N1 ... Nn each result is (N1, ..., Nn), or (N2, N1, N3, ..., Nn) if `indexing` is "xy".
-    No arrays give ().
+    For n arrays of lengths N1 ... Nn, each result has the shape (N1, ..., Nn), or (N2, N1, N3, ..., Nn) if `indexing`
+    is "xy". Without arrays, the result is ().
 
     >>> import anyarray as xp
     >>> x, y = xp.meshgrid(xp.asarray([1, 2, 3]), xp.asarray([4, 5]))

@@ -1,6 +1,7 @@
 """Data type functions: conversion, limits and the promotion rule.
 
-The rule is that of the standard; where it is undefined, NumPy's, on every backend. Python scalars are weakly typed.
+Every backend promotes by the standard's rule, and by NumPy's where the standard defines no result. Python scalars are
+weakly typed.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ Bool: TypeAlias = builtins.bool
 
 @dataclass(frozen=True)
 class FloatInfo:
-    """Limits of a floating-point dtype; for a complex one, of its parts."""
+    """Limits of a floating-point dtype, or of the parts of a complex dtype."""
 
     bits: int
     """Bits of one element, of its real part if it is complex."""
@@ -90,8 +91,8 @@ class IntegerInfo:
 def astype(x: AnyArray, dtype: DTypeLike, /, *, copy: Bool = True, device: Backend | str | None = None) -> Array:
     """`x` converted to `dtype`.
 
-    Floats become integers by truncation, numbers become True unless they are zero. With `copy=False` an Array of that
-    dtype is returned itself. Raises TypeError for complex to real: use `xp.real(x)`.
+    Floats become integers by truncation, and nonzero numbers become True. With `copy=False`, an Array of that dtype is
+    returned unchanged. Raises TypeError for complex to real: use `xp.real(x)`.
 
     >>> import anyarray as xp
     >>> xp.astype(xp.asarray([1.7, -1.7]), xp.int32).tolist()
@@ -129,9 +130,9 @@ def can_cast(from_: DTypeLike | AnyArray, to: DTypeLike, /) -> Bool:
 
 
 def finfo(type: DTypeLike | AnyArray, /) -> FloatInfo:
-    """Limits of a floating-point dtype, or of that of an Array.
+    """Limits of a floating-point dtype, or of the dtype of an Array.
 
-    The limits are Python floats; those of a complex dtype are its parts'. Raises TypeError for other dtypes.
+    The limits are Python floats. For a complex dtype, they are those of its parts. Raises TypeError for other dtypes.
 
     >>> import anyarray as xp
     >>> xp.finfo(xp.float32).bits, xp.finfo(xp.complex128).dtype
@@ -141,7 +142,7 @@ def finfo(type: DTypeLike | AnyArray, /) -> FloatInfo:
     """
     found = _of(type)
     if found.kind not in "fc":
-        raise errors.ArgumentTypeError(f"finfo: type must be a floating-point dtype, not {found}. Ask xp.iinfo")
+        raise errors.ArgumentTypeError(f"finfo: type must be a floating-point dtype, not {found}. Use xp.iinfo")
     return _limits({"complex64": float32, "complex128": float64}.get(found.name, found))
 
 
@@ -164,7 +165,7 @@ def _limits(real: DType) -> FloatInfo:
 
 
 def iinfo(type: DTypeLike | AnyArray, /) -> IntegerInfo:
-    """Limits of an integer dtype, or of that of an Array.
+    """Limits of an integer dtype, or of the dtype of an Array.
 
     Raises TypeError for other dtypes.
 
@@ -176,7 +177,7 @@ def iinfo(type: DTypeLike | AnyArray, /) -> IntegerInfo:
     """
     found = _of(type)
     if found.kind not in "iu":
-        raise errors.ArgumentTypeError(f"iinfo: type must be an integer dtype, not {found}. Ask xp.finfo")
+        raise errors.ArgumentTypeError(f"iinfo: type must be an integer dtype, not {found}. Use xp.finfo")
     limits = np.iinfo(found.dtype)
     return IntegerInfo(found.itemsize * 8, int(limits.max), int(limits.min), found)
 
@@ -207,8 +208,8 @@ def isdtype(dtype: DTypeLike, kind: DTypeLike | str | tuple[DTypeLike | str, ...
 def result_type(*arrays_and_dtypes: AnyArray | DTypeLike | complex) -> DType:
     """The dtype that Arrays, dtypes and Python scalars promote to.
 
-    Scalars alone, which the standard leaves undefined, give the default dtype of the highest kind. Raises ValueError
-    without arguments.
+    Python scalars alone, which the standard leaves undefined, give the default dtype of the highest kind. Raises
+    ValueError without arguments.
 
     >>> import anyarray as xp
     >>> xp.result_type(xp.int8, xp.uint8), xp.result_type(xp.float32, 1)

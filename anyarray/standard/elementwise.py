@@ -1,12 +1,14 @@
 """Elementwise functions: one element of each operand gives one of the result.
 
 Shapes and dtypes
-    Two operands broadcast to one shape, and promote to one dtype by the rule in `anyarray._base.dtypes`. Either
-    may be a Python scalar, not both. The result has that shape and dtype, unless the function says otherwise.
-    Floating-point functions (`exp`, `hypot` ...) accept bools and integers too and return floats for
-    them: float16 for bool, int8 and uint8, float32 for integers of 16 bits, float64 for wider ones.
+    Two operands broadcast to one shape and promote to one dtype by the rule in `anyarray._base.dtypes`. One of them
+    may be a Python scalar. The result has that shape and dtype, unless the function says otherwise.
+
+    Floating-point functions (`exp`, `hypot` ...) also accept bools and integers and return floats for them: float16
+    for bool, int8 and uint8, float32 for integers of 16 bits, float64 for wider ones.
 Values
-    Integers wrap around on overflow. A NaN gives NaN, unless the function says otherwise.
+    Integers wrap around on overflow. NaN gives NaN, unless the function says otherwise.
+
     Floats follow IEEE 754, complex numbers C99 and its branch cuts. The last digits of functions such as `sin` and
     `exp` may differ between backends, and some backends flush subnormal numbers to zero.
 Errors
@@ -33,8 +35,8 @@ __all__ = [
 def abs(x: AnyArray, /) -> Array:
     """Magnitude of each element.
 
-    A complex dtype gives the real one of its parts. An infinite part makes the magnitude infinite, even if the other
-    is NaN. The lowest integer of a signed dtype has no positive counterpart and is unchanged.
+    For a complex dtype, the result has the dtype of its parts. An infinite part makes the magnitude infinite, even if
+    the other part is NaN. The lowest integer of a signed dtype has no positive counterpart and stays unchanged.
 
     >>> import anyarray as xp
     >>> xp.abs(xp.asarray([-2, 0, 3])).tolist()
@@ -139,7 +141,7 @@ def atan(x: AnyArray, /) -> Array:
 def atan2(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Angle in [-π, π] radians of the point (x2, x1).
 
-    The signs of both choose the quadrant, those of zeros included: atan2(0.0, -0.0) is π.
+    The signs of both operands choose the quadrant, including the signs of zeros: atan2(0.0, -0.0) is π.
 
     >>> import anyarray as xp
     >>> f"{xp.atan2(xp.asarray(1.0), -1.0):.4f}"
@@ -197,7 +199,7 @@ def bitwise_invert(x: AnyArray, /) -> Array:
 
 @dispatch(x1="integer", x2="integer", cost="arithmetic", timed="shifts")
 def bitwise_left_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
-    """Bits of `x1` moved to the left by `x2` places, zeros following.
+    """Bits of `x1` moved to the left by `x2` places, filled with zeros.
 
     A shift by the width of the dtype or more gives 0. Shifts must not be negative: their results are undefined.
 
@@ -227,7 +229,7 @@ def bitwise_or(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
 
 @dispatch(x1="integer", x2="integer", cost="arithmetic", alike="bitwise_left_shift")
 def bitwise_right_shift(x1: AnyArray | int, x2: AnyArray | int, /) -> Array:
-    """Bits of `x1` moved to the right by `x2` places, the sign following.
+    """Bits of `x1` moved to the right by `x2` places, filled with the sign.
 
     This is the floor division by 2**x2, so a shift by the width of the dtype or more gives 0, or -1 if
     `x1` is negative. Shifts must not be negative: their results are undefined.
@@ -275,8 +277,8 @@ def ceil(x: AnyArray, /) -> Array:
 def clip(x: AnyArray, /, min: AnyArray | float | None = None, max: AnyArray | float | None = None) -> Array:
     """Elements of `x`, limited to the range from `min` to `max`.
 
-    Bounds broadcast with `x`; None means no bound. The dtype is what all promote to. Where `min` is above `max`, the
-    result is `max`. A bound that is NaN gives NaN.
+    The bounds broadcast with `x`; None means no bound. All arguments promote to the dtype of the result. Where `min` is
+    above `max`, the result is `max`. A bound of NaN gives NaN.
 
     >>> import anyarray as xp
     >>> xp.clip(xp.asarray([-4, 1, 9]), 0, 5).tolist()
@@ -427,8 +429,8 @@ def floor(x: AnyArray, /) -> Array:
 def floor_divide(x1: AnyArray | float, x2: AnyArray | float, /) -> Array:
     """Quotient of `x1` and `x2`, rounded down to a whole number.
 
-    Integers stay integers, and give 0 if divided by zero. Floats divided by zero give what `divide` gives; an
-    infinite `x1` gives NaN, and an infinite `x2` of the other sign -1.0, as in Python.
+    Integers stay integers, and give 0 if divided by zero. Floats divided by zero give the result of `divide`. An
+    infinite `x1` gives NaN, and an infinite `x2` of the opposite sign gives -1.0, as in Python.
 
     >>> import anyarray as xp
     >>> xp.floor_divide(xp.asarray([7, -7]), 2).tolist()
@@ -806,9 +808,9 @@ def positive(x: AnyArray, /) -> Array:
 def pow(x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """`x1` to the power of `x2`.
 
-    Integers stay integers and wrap around; what a negative exponent gives for them is undefined, and may be an error.
-    For floats x**0 and 1**x are 1.0 even if x is NaN, and a negative base with an exponent that is not
-    whole gives NaN. Complex powers have the branch cut of `log`.
+    Integers stay integers and wrap around. A negative exponent of an integer is undefined and may raise an error. For
+    floats, x**0 and 1**x are 1.0 even if x is NaN, and a negative base with a fractional exponent gives NaN. Complex
+    powers have the branch cut of `log`.
 
     >>> import anyarray as xp
     >>> xp.pow(xp.asarray([2, 3]), xp.asarray([3, 2])).tolist()

@@ -2,18 +2,18 @@
 
 Sizes
     `n` is the length of the transform along `axis`: `x` is cropped to it, or padded with zeros. None means the whole
-    axis. The transforms over several axes have `s`, one length for each of `axes`, of which -1 means the whole axis;
-    None means all axes. Without `axes` the lengths are those of the last axes.
+    axis. Transforms over several axes have `s`, one length for each of `axes`; -1 means the whole axis, and None all
+    axes. Without `axes`, the lengths are those of the last axes.
 Factors
-    `norm` selects which of a transform and its inverse divides by n, the product of the lengths: "backward" the
-    inverse, "forward" the other one, "ortho" both by the square root of n.
+    `norm` selects the transform that divides by n, the product of the lengths: "backward" the inverse transform,
+    "forward" the forward transform, "ortho" both, by the square root of n.
 Dtypes
     Results have the precision of `x`. A real `x` is cast to complex, except in `rfft`, `rfftn` and `ihfft`, which
-    accept real ones only.
+    accept only real arrays.
 Symmetry
     The transform of n real numbers is Hermitian: its second half follows from the first n // 2 + 1 numbers. `rfft`
-    returns only these, and `irfft` accepts them; for `hfft` and `ihfft` it is the reverse. Two lengths n have halves of
-    one length: the default is the even one.
+    returns only these, and `irfft` accepts them; `hfft` accepts them, and `ihfft` returns them. An even and an odd n
+    have halves of the same length: the default is the even n.
 """
 
 from __future__ import annotations
@@ -288,8 +288,8 @@ def rfftn(
 ) -> Array:
     """First half of the Fourier transform of real numbers along several axes.
 
-    These are by default all. They get lengths `s`, by default their own, but the last one
-    gets s[-1] // 2 + 1; the dtype is complex.
+    By default, these are all axes. They get the lengths `s`, by default their own, but the last one gets s[-1] // 2 +
+    1. The dtype is complex.
 
     >>> import anyarray as xp
     >>> xp.real(xp.fft.rfftn(xp.ones((2, 2)))).tolist()

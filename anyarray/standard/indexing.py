@@ -1,9 +1,8 @@
 """Indexing functions: elements by the integers in an array.
 
-A negative index counts from the end of the axis. One out of bounds raises IndexError where the library can
-check it without synchronizing with the device; elsewhere the element is undefined, but memory outside the array is
-never read.
-The functions work under the transforms of every backend; `x[indices]` is the general form.
+A negative index counts from the end of the axis. An index out of bounds raises IndexError if the library can check it
+without synchronizing with the device. Otherwise the element is undefined, but memory outside of the array is never
+read. The functions work under the transforms of every backend; `x[indices]` is the general form.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ __all__ = ["take", "take_along_axis"]
 def take(x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Array:
     """Elements of `x` at `indices` along `axis`.
 
-    `x` is (..., n, ...), `indices` (k,) of an integer dtype; the result is (..., k, ...) with the dtype of `x`.
-    A negative index counts from the end. `axis` may be left out only if `x` has one.
+    `x` has the shape (..., n, ...), and `indices` is an integer array of the shape (k,). The result has the shape (...,
+    k, ...) and the dtype of `x`. A negative index counts from the end. `axis` is required unless `x` has one axis.
     Raises TypeError if `indices` is not of an integer dtype.
 
     >>> import anyarray as xp
@@ -35,8 +34,8 @@ def take(x: AnyArray, indices: AnyArray, /, *, axis: int | None = None) -> Array
 def take_along_axis(x: AnyArray, indices: AnyArray, /, *, axis: int = -1) -> Array:
     """Elements of `x` at `indices` along `axis`, with indices for each line.
 
-    `x` is (..., n, ...), `indices` (..., k, ...) of an integer dtype; the axes other than `axis` broadcast. The
-    result is (..., k, ...) with the dtype of `x`. A negative index counts from the end.
+    `x` has the shape (..., n, ...), and `indices` is an integer array of the shape (..., k, ...); the axes other than
+    `axis` broadcast. The result has the shape (..., k, ...) and the dtype of `x`. A negative index counts from the end.
     Raises TypeError if `indices` is not of an integer dtype.
 
     >>> import anyarray as xp

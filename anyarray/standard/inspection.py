@@ -57,7 +57,7 @@ class Info:
     def dtypes(self, *, device: Device | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """The standard's dtypes on a device, by name.
 
-        All of them, or those of a kind; see `xp.isdtype`.
+        The result has all dtypes, or those of one kind; see `xp.isdtype`.
         """
         backend = self.default_device() if device is None else registry.as_backend(device)
         kinds: Any = ("bool", "numeric") if kind is None else kind if isinstance(kind, tuple) else (kind,)

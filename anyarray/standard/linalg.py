@@ -1,10 +1,10 @@
 """The `linalg` extension: decompositions, inverses, norms of matrices.
 
-Matrices are the last two axes; all others are batch axes: functions apply to each matrix of the stack. Bools and
-integers are cast to float64, except in products, `diagonal` and `trace`.
-Real results of complex input have the dtype of its parts. A matrix without inverse or factor raises an error or gives
-elements that are not finite, depending on the library; none of them checks that a matrix is symmetric.
-Where a decomposition is not unique (signs or phases of vectors), backends may give different ones.
+The last two axes are those of matrices; all others are batch axes, and functions apply to each matrix. Bools and
+integers are cast to float64, except in products, `diagonal` and `trace`. Real results of complex input have the dtype
+of its parts. A matrix without an inverse or factor raises an error or gives elements that are not finite, depending on
+the library. No library checks that a matrix is symmetric. If a decomposition is not unique (signs or phases of
+vectors), backends may return different ones.
 Raises ValueError for shapes that do not fit, TypeError for a dtype that the function does not allow.
 """
 
@@ -67,8 +67,8 @@ class SVD(NamedTuple):
 def cholesky(x: AnyArray, /, *, upper: bool = False) -> Array:
     """Triangular matrix L with L @ L^H = x; if `upper`, U with U^H @ U = x.
 
-    `x` is (..., m, m), Hermitian (symmetric if real) and positive definite; its lower triangle is read, or its upper
-    one if `upper`. The other triangle of the result is zero.
+    `x` has the shape (..., m, m) and is Hermitian (symmetric if real) and positive definite. Only its lower triangle is
+    read, or its upper triangle if `upper` is True. The other triangle of the result is zero.
 
     >>> import anyarray as xp
     >>> xp.linalg.cholesky(xp.asarray([[4.0, 0.0], [0.0, 9.0]])).tolist()
@@ -234,7 +234,7 @@ def matrix_norm(
 def matrix_power(x: AnyArray, n: int, /) -> Array:
     """Square matrices to the power of a whole number.
 
-    `x` and the result are (..., m, m). `n` = 0 gives the identity, a negative one a power of the inverse.
+    `x` and the result are (..., m, m). `n = 0` gives the identity, and a negative `n` a power of the inverse.
 
     >>> import anyarray as xp
     >>> xp.linalg.matrix_power(xp.asarray([[1.0, 1.0], [0.0, 1.0]]), 3).tolist()
@@ -247,10 +247,11 @@ def matrix_power(x: AnyArray, n: int, /) -> Array:
 
 @dispatch(x="floating-point", rtol="real floating-point", cost="svd", alike="svdvals", fit="matrices", batch="matrices")
 def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
-    """Number of singular values that are not small, as int64.
+    """Number of singular values above a tolerance, as int64.
 
-    `x` is (..., m, n), the result (...). Small are those up to `rtol` times the greatest one of the matrix. `rtol` is
-    a number or an array that broadcasts with the result; None means max(m, n) times the `eps` of the dtype.
+    `x` has the shape (..., m, n), the result (...). The tolerance is `rtol` times the greatest singular value of the
+    matrix. `rtol` is a number or an array that broadcasts with the result; None means max(m, n) times the `eps` of the
+    dtype.
 
     >>> import anyarray as xp
     >>> int(xp.linalg.matrix_rank(xp.asarray([[1.0, 2.0], [2.0, 4.0]])))
@@ -263,7 +264,7 @@ def matrix_rank(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Arra
 
 @dispatch(x1="numeric", x2="numeric", cost="outer", fit="vectors", batch="outer product")
 def outer(x1: AnyArray, x2: AnyArray, /) -> Array:
-    """Outer product: each element of a vector times each one of another.
+    """Outer product: each element of `x1` times each element of `x2`.
 
     `x1` is (n,), `x2` (m,), the result (n, m). Complex elements are not conjugated.
 
@@ -281,7 +282,7 @@ def pinv(x: AnyArray, /, *, rtol: float | AnyArray | None = None) -> Array:
     """Pseudo-inverse (Moore-Penrose) of matrices.
 
     `x` is (..., m, n), the result (..., n, m). Singular values up to `rtol` times the greatest one count as zero.
-    `rtol` is that of `matrix_rank`.
+    `rtol` is as in `matrix_rank`.
 
     >>> import anyarray as xp
     >>> inverse = xp.linalg.pinv(xp.asarray([[2.0, 0.0], [0.0, 0.0]]))
@@ -314,8 +315,8 @@ def qr(x: AnyArray, /, *, mode: Literal["reduced", "complete"] = "reduced") -> Q
 def slogdet(x: AnyArray, /) -> Slogdet:
     """Determinant of square matrices, as sign and logarithm of its magnitude.
 
-    `x` is (..., m, m), both results are (...): `sign` of the dtype of `x`, `logabsdet` real. They do not overflow
-    where `det` does. A determinant of zero gives the sign 0 and the logarithm -inf.
+    `x` is (..., m, m), both results are (...): `sign` of the dtype of `x`, `logabsdet` real. They do not overflow if
+    `det` does. A determinant of zero gives the sign 0 and the logarithm -inf.
 
     >>> import anyarray as xp
     >>> sign, logabsdet = xp.linalg.slogdet(xp.asarray([[0.0, 1.0], [1.0, 0.0]]))
@@ -331,8 +332,8 @@ def slogdet(x: AnyArray, /) -> Slogdet:
 def solve(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Solution of the linear equations x1 @ result = x2.
 
-    `x1` is (..., m, m). `x2` is a right-hand side (m,), or has them as columns (..., m, k), and so has the result;
-    the batch axes broadcast.
+    `x1` has the shape (..., m, m). `x2` is one right-hand side (m,), or has right-hand sides as columns (..., m, k).
+    The result has the shape of `x2`; the batch axes broadcast.
 
     >>> import anyarray as xp
     >>> xp.linalg.solve(xp.asarray([[2.0, 0.0], [0.0, 4.0]]), xp.asarray([2.0, 2.0])).tolist()
@@ -380,8 +381,7 @@ def svdvals(x: AnyArray, /) -> Array:
 def trace(x: AnyArray, /, *, offset: int = 0, dtype: DTypeLike | None = None) -> Array:
     """Sum of a diagonal of matrices.
 
-    `x` is (..., m, n), the result (...). `offset` is that of `diagonal`, `dtype` that of `sum`. An empty diagonal
-    gives 0.
+    `x` is (..., m, n), the result (...). `offset` is as in `diagonal`, `dtype` as in `sum`. An empty diagonal gives 0.
 
     >>> import anyarray as xp
     >>> int(xp.linalg.trace(xp.asarray([[1, 2], [3, 4]])))
@@ -403,8 +403,8 @@ def vector_norm(
 ) -> Array:
     """Norm of vectors along `axis`.
 
-    Several axes together, or all if `axis` is None, count as one vector. They are reduced, or kept with length 1 if
-    `keepdims` is True; the result is real. `ord` is
+    Several axes, or all axes if `axis` is None, count as one vector. The axes are reduced, or kept with length 1 if
+    `keepdims` is True. The result is real. `ord` is
 
         inf, -inf       the greatest and the least magnitude
         0               the number of elements that are not zero

@@ -1,7 +1,7 @@
 """Linear algebra functions of the main namespace: products, and the transpose.
 
-The dtype is what the arguments promote to. Products of float32 are computed in full float32: never in the TF32 of
-some GPUs. Only `vecdot` takes the complex conjugate, that of its first argument.
+The arguments promote to the dtype of the result. Products of float32 are computed in full float32, never in the TF32 of
+some GPUs. Only `vecdot` conjugates, namely its first argument.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def matmul(x1: AnyArray, x2: AnyArray, /) -> Array:
     """Matrix product, as the operator `@`.
 
     `x1` is (..., m, k), `x2` (..., k, n), the result (..., m, n); the batch axes broadcast. A vector (k,) counts as a
-    row on the left and a column on the right, and the axis that this adds is removed from the result.
+    row on the left and as a column on the right; the added axis is removed from the result.
     Raises ValueError if an argument is 0-d or the shapes do not fit.
 
     >>> import anyarray as xp
@@ -56,8 +56,8 @@ def tensordot(
 ) -> Array:
     """Sum of products over axes of `x1` and `x2`.
 
-    `axes` is a number n, for the last n axes of `x1` and the first n of `x2`, or the axes of each. These must be equal
-    in length; they do not broadcast. The result has the other axes of `x1`, then those of `x2`.
+    `axes` is a number n, for the last n axes of `x1` and the first n of `x2`, or a pair of the axes of each. Their
+    lengths must be equal; they do not broadcast. The result has the other axes of `x1`, then those of `x2`.
 
     >>> import anyarray as xp
     >>> xp.tensordot(xp.ones((2, 3, 4)), xp.ones((4, 3, 5)), axes=((1, 2), (1, 0))).shape

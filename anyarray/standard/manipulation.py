@@ -1,7 +1,7 @@
 """Manipulation functions: other shapes and orders of the same elements.
 
-A negative axis counts from the end; one that does not exist raises IndexError. Results keep the dtype, unless
-several arrays promote to one. They are views of `x` where NumPy's are: a write to either is seen in both.
+A negative axis counts from the end, and an axis out of bounds raises IndexError. Results keep the dtype, unless several
+arrays promote to one dtype. They are views of `x` where NumPy's are: a write to either changes both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ __all__ = [
 def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
     """The arrays, each broadcast to the shape that fits all of them.
 
-    Every array keeps its dtype. No arrays give (). Raises ValueError if the shapes do not broadcast.
+    Every array keeps its dtype. Without arrays, the result is (). Raises ValueError if the shapes do not broadcast.
 
     >>> import anyarray as xp
     >>> [x.tolist() for x in xp.broadcast_arrays(xp.asarray([1, 2]), xp.asarray([[5], [6]]))]
@@ -39,8 +39,8 @@ def broadcast_arrays(*arrays: AnyArray) -> tuple[Array, ...]:
 def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
     """Shape to which arrays of these shapes broadcast.
 
-    None is a length that is unknown, as in a trace, and gives None. No shapes give ().
-    Raises ValueError if lengths on one axis differ and are not 1.
+    An unknown length, as in a trace, is None and gives None. Without shapes, the result is ().
+    Raises ValueError if the lengths of an axis differ and neither is 1.
 
     >>> import anyarray as xp
     >>> xp.broadcast_shapes((5, 1, 3), (4, 1))
@@ -69,9 +69,9 @@ def broadcast_shapes(*shapes: tuple[int | None, ...]) -> tuple[int | None, ...]:
 
 @dispatch(fit="broadcast to", batch="broadcast to")
 def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
-    """`x` in another shape, its elements repeated.
+    """`x` repeated to another shape, as a read-only view.
 
-    Axes of length 1 and new ones in front of all are repeated as `shape` says. Raises ValueError if the other
+    Axes of length 1, and new axes at the front, are repeated to the lengths in `shape`. Raises ValueError if other
     lengths differ.
 
     >>> import anyarray as xp
@@ -87,8 +87,8 @@ def broadcast_to(x: AnyArray, /, shape: Shape) -> Array:
 def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
     """The arrays joined along an existing axis.
 
-    Their shapes may differ on that axis only. If `axis` is None, they are flattened first. The dtype is what all
-    promote to.
+    The shapes may differ on that axis only. If `axis` is None, the arrays are flattened first. The arrays promote to
+    the dtype of the result.
     Raises ValueError if `arrays` is empty or the shapes do not fit.
 
     >>> import anyarray as xp
@@ -104,7 +104,7 @@ def concat(arrays: Sequence[AnyArray], /, *, axis: int | None = 0) -> Array:
 def expand_dims(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     """`x` with new axes of length 1.
 
-    `axis` says which axes of the result are the new ones.
+    `axis` holds the positions of the new axes in the result.
     Raises IndexError for an axis out of bounds, ValueError for a repeated one.
 
     >>> import anyarray as xp
@@ -161,11 +161,11 @@ def permute_dims(x: AnyArray, /, axes: Sequence[int]) -> Array:
 
 @dispatch(repeats="integer", fit="counts", batch="repetition")
 def repeat(x: AnyArray, repeats: int | AnyArray, /, *, axis: int | None = None) -> Array:
-    """Elements of `x`, each as many times as `repeats` says, along `axis`.
+    """Elements of `x`, each repeated `repeats` times along `axis`.
 
-    `x` is (..., n, ...), `repeats` a number or an array (n,) or (1,) of an integer dtype. If `axis` is None, `x` is
-    flattened. With an array, the shape of the result depends on its values: this synchronizes with the device, and
-    does not work where shapes must be static, such as in `jax.jit`.
+    `x` has the shape (..., n, ...). `repeats` is a number, or an integer array of the shape (n,) or (1,). If `axis` is
+    None, `x` is flattened. The shape of the result depends on the values of an array `repeats`: such a call
+    synchronizes with the device, and does not work where shapes must be static, such as in `jax.jit`.
 
     >>> import anyarray as xp
     >>> xp.repeat(xp.asarray([7, 8]), 2).tolist()
@@ -182,9 +182,8 @@ def repeat(x: AnyArray, repeats: int | AnyArray, /, *, axis: int | None = None) 
 def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
     """Elements of `x`, in row-major order, in another shape.
 
-    One length in `shape` may be -1: it follows from the others. `copy` True makes the result own its memory, None
-    copies only where the library must.
-    Raises ValueError if the number of elements does not fit, or if `copy` is False and the library must copy.
+    One length in `shape` may be -1: it is inferred. `copy=True` always copies, and None copies only if necessary.
+    Raises ValueError if the number of elements does not fit, or if `copy` is False and a copy is necessary.
 
     >>> import anyarray as xp
     >>> xp.reshape(xp.asarray([1, 2, 3, 4, 5, 6]), (2, -1)).tolist()
@@ -199,8 +198,8 @@ def reshape(x: AnyArray, /, shape: Shape, *, copy: bool | None = None) -> Array:
 def roll(x: AnyArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int] | None = None) -> Array:
     """Elements of `x`, shifted by `shift` positions along `axis`.
 
-    Those beyond the last position are reintroduced at the first; a negative shift goes back. One shift may apply to
-    several axes, or each axis has its own. If `axis` is None, `x` is flattened, shifted and reshaped back.
+    Elements that move beyond the last position reappear at the first. A negative shift moves backwards. One shift
+    applies to all axes, or each axis has its own. If `axis` is None, `x` is flattened, shifted and reshaped back.
 
     >>> import anyarray as xp
     >>> xp.roll(xp.asarray([1, 2, 3, 4]), 1).tolist()
@@ -215,7 +214,7 @@ def roll(x: AnyArray, /, shift: int | Sequence[int], *, axis: int | Sequence[int
 def squeeze(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
     """`x` without the axes `axis`, which have length 1.
 
-    Raises ValueError if one of them is longer.
+    Raises ValueError if one of the axes is longer.
 
     >>> import anyarray as xp
     >>> xp.squeeze(xp.zeros((1, 3, 1)), 0).shape
@@ -230,7 +229,7 @@ def squeeze(x: AnyArray, /, axis: int | Sequence[int]) -> Array:
 def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
     """The arrays, all of one shape, joined along a new axis.
 
-    `axis` is the position of the new axis in the result. The dtype is what all promote to.
+    `axis` is the position of the new axis in the result. The arrays promote to the dtype of the result.
     Raises ValueError if `arrays` is empty or the shapes differ.
 
     >>> import anyarray as xp
@@ -244,9 +243,9 @@ def stack(arrays: Sequence[AnyArray], /, *, axis: int = 0) -> Array:
 
 @dispatch(fit="counts", batch="tiles")
 def tile(x: AnyArray, repetitions: Shape, /) -> Array:
-    """Copies of `x` joined: as many along each axis as `repetitions`.
+    """`x` repeated along each axis as often as `repetitions` says.
 
-    Axes and repetitions are aligned at the last one; the shorter is prepended with ones.
+    Axes and repetitions are aligned at the last one. The shorter shape or tuple gets ones at the front.
 
     >>> import anyarray as xp
     >>> xp.tile(xp.asarray([1, 2]), (2, 2)).tolist()

@@ -1,7 +1,7 @@
 """Searching functions: indices of elements.
 
-Indices are int64. `axis` None means all axes: `argmax` and `argmin` then return indices in row-major order. Axes
-that are searched are reduced, or kept with length 1 if `keepdims` is True.
+Indices are int64. `axis=None` means all axes: `argmax` and `argmin` then return indices in row-major order. The axes
+are reduced, or kept with length 1 if `keepdims` is True.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["argmax", "argmin", "count_nonzero", "nonzero", "searchsorted", "wher
 
 @dispatch(x="real numeric", cost="extremum", fit="some element", batch="position")
 def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the highest element over `axis`, in its first occurrence.
+    """Index of the first occurrence of the highest element over `axis`.
 
     The first NaN counts as the highest. With `axis` None, the index is into the flattened `x`.
     Raises ValueError if there are no elements.
@@ -33,7 +33,7 @@ def argmax(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
 
 @dispatch(x="real numeric", cost="extremum", alike="argmax", fit="some element", batch="position")
 def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -> Array:
-    """Index of the lowest element over `axis`, in its first occurrence.
+    """Index of the first occurrence of the lowest element over `axis`.
 
     The first NaN counts as the lowest. With `axis` None, the index is into the flattened `x`.
     Raises ValueError if there are no elements.
@@ -51,7 +51,7 @@ def argmin(x: AnyArray, /, *, axis: int | None = None, keepdims: bool = False) -
 def count_nonzero(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Number of elements over `axis` that are not zero.
 
-    Of bools these are the True ones, of complex numbers those with a part that is not zero. NaN is not zero.
+    True, NaN, and complex numbers with a nonzero part count as not zero.
 
     >>> import anyarray as xp
     >>> xp.count_nonzero(xp.asarray([[1, 0, 7], [0, 0, 2]]), axis=1).tolist()
@@ -66,8 +66,8 @@ def count_nonzero(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, ke
 def nonzero(x: AnyArray, /) -> tuple[Array, ...]:
     """Indices of the elements that are not zero.
 
-    There is an array (k,) for each axis of `x`. The indices come in row-major order. k depends on the
-    values, so this does not work where shapes must be static, such as in `jax.jit`; `where` does.
+    The result has an array of the shape (k,) for each axis of `x`, in row-major order. k depends on the values, so the
+    function does not work where shapes must be static, such as in `jax.jit`; use `where` there.
     Raises ValueError if `x` is 0-d.
 
     >>> import anyarray as xp
@@ -90,9 +90,9 @@ def searchsorted(
 ) -> Array:
     """Indices at which to insert `x2` into `x1` to maintain its order.
 
-    `x1` is (n,) in ascending order, NaN last, or `sorter` is its `argsort`. The result has the shape of
-    `x2` and values from 0 to n. An index is that of the first element not below the value ("left"), or of the
-    first one above it ("right").
+    `x1` has the shape (n,) and is in ascending order, with NaN last; or `sorter` is its `argsort`. The result has the
+    shape of `x2` and values from 0 to n: the index of the first element that is not below the value ("left"), or of the
+    first element above the value ("right").
 
     >>> import anyarray as xp
     >>> xp.searchsorted(xp.asarray([10, 20, 20, 30]), xp.asarray([5, 20, 99])).tolist()
@@ -109,7 +109,7 @@ def searchsorted(
 def where(condition: AnyArray, x1: AnyArray | complex, x2: AnyArray | complex, /) -> Array:
     """Elements of `x1` where `condition` is True, of `x2` elsewhere.
 
-    All three broadcast; the dtype is what `x1` and `x2` promote to, and either may be a Python scalar.
+    All three broadcast. `x1` and `x2` promote to the dtype of the result; one of them may be a Python scalar.
 
     >>> import anyarray as xp
     >>> xp.where(xp.asarray([True, False]), xp.asarray([1, 2]), 0).tolist()

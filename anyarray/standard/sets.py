@@ -1,8 +1,8 @@
 """Set functions: membership, and the distinct elements of an array.
 
-Elements are compared by `equal`: every NaN is distinct from the others, and -0.0 and 0.0 are one element.
-Distinct values ascend, NaN last. Indices and counts are int64. The number of values depends on the data, so the
-functions `unique_...` do not work where shapes must be static, such as in `jax.jit`.
+Elements are compared by `equal`: every NaN is distinct, and -0.0 equals 0.0. Distinct values are in ascending order,
+with NaN last. Indices and counts are int64. The number of values depends on the data, so the functions `unique_...` do
+not work where shapes must be static, such as in `jax.jit`.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ class UniqueInverse(NamedTuple):
 def isin(x1: AnyArray | int, x2: AnyArray | int, /, *, invert: bool = False) -> Array:
     """Whether each element of `x1` is in `x2`.
 
-    The result is of bools and has the shape of `x1`; `x2` may have any shape. If `invert` is True, whether it is not in
-    `x2`. A NaN is in no array.
+    The result is an array of bools with the shape of `x1`; `x2` may have any shape. `invert=True` negates the result.
+    NaN is not in any array.
 
     >>> import anyarray as xp
     >>> xp.isin(xp.asarray([1, 2, 3]), xp.asarray([3, 1])).tolist()
@@ -66,8 +66,8 @@ def isin(x1: AnyArray | int, x2: AnyArray | int, /, *, invert: bool = False) -> 
 def unique_all(x: AnyArray, /) -> UniqueAll:
     """Distinct elements of `x`, with indices, inverse indices and counts.
 
-    `values` is (k,) of the dtype of `x`, `indices` (k,) their first occurrences in the flattened `x`, `inverse_indices`
-    of the shape of `x` the indices of `values` that reconstruct `x`, `counts` (k,). Every NaN is distinct.
+    `values`, `indices` and `counts` have the shape (k,). `indices` are the first occurrences of `values` in the
+    flattened `x`. `inverse_indices` has the shape of `x`: `values[inverse_indices]` is `x`. Every NaN is distinct.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.unique_all(xp.asarray([3, 1, 3]))]
@@ -82,7 +82,7 @@ def unique_all(x: AnyArray, /) -> UniqueAll:
 def unique_counts(x: AnyArray, /) -> UniqueCounts:
     """Distinct elements of `x`, and how often they occur.
 
-    `values` is (k,) of the dtype of `x`, `counts` (k,). Every NaN is distinct.
+    `values` and `counts` have the shape (k,). Every NaN is distinct.
 
     >>> import anyarray as xp
     >>> [part.tolist() for part in xp.unique_counts(xp.asarray([3, 1, 3]))]
@@ -95,9 +95,9 @@ def unique_counts(x: AnyArray, /) -> UniqueCounts:
 
 @dispatch(cost="unique")
 def unique_inverse(x: AnyArray, /) -> UniqueInverse:
-    """Distinct elements of `x`, and the indices of them that reconstruct `x`.
+    """Distinct elements of `x`, and the indices that reconstruct `x`.
 
-    `values` is (k,) of the dtype of `x`, `inverse_indices` has the shape of `x`. Every NaN is distinct.
+    `values` has the shape (k,), and `inverse_indices` has the shape of `x`. Every NaN is distinct.
 
     >>> import anyarray as xp
     >>> values, inverse = xp.unique_inverse(xp.asarray([[3, 1], [3, 3]]))

@@ -1,8 +1,8 @@
 """Sorting functions.
 
-NaN sorts last in ascending and first in descending order; -0.0 and 0.0 compare as equal. A stable sort keeps
-equal elements in the order of `x`, in both directions; one that is not may be faster on some backends.
-Complex numbers have no order: TypeError.
+NaN sorts last in ascending and first in descending order; -0.0 and 0.0 compare as equal. A stable sort keeps equal
+elements in the order of `x`, in both directions. An unstable sort may be faster on some backends. Complex numbers raise
+TypeError.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ def argsort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable:
 def sort(x: AnyArray, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Array:
     """Elements of `x` in order along `axis`.
 
-    The result is a new array with the shape and dtype of `x`; only -0.0 and 0.0 show whether it is `stable`.
-    NaN sorts last, or first if `descending` is True.
+    The result is a new array with the shape and dtype of `x`. `stable` matters only for the order of -0.0 and 0.0. NaN
+    sorts last, or first if `descending` is True.
 
     >>> import anyarray as xp
     >>> xp.sort(xp.asarray([3.0, xp.nan, 1.0])).tolist()

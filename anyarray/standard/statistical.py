@@ -1,13 +1,13 @@
 """Statistical functions: sums, extremes and moments over axes.
 
 Shapes
-    `axis` is an int, a tuple of ints, or None for all axes; a negative one counts from the end. These axes
-    are reduced, or kept with length 1 if `keepdims` is True. If all axes are reduced, the result is 0-d.
+    `axis` is an int, a tuple of ints, or None for all axes. A negative axis counts from the end. These axes are
+    reduced, or kept with length 1 if `keepdims` is True. If all axes are reduced, the result is 0-d.
 Dtypes of sums and products
-    With `dtype` None, floating dtypes are kept, signed integers and bools give int64 and unsigned integers uint64.
+    With `dtype=None`, floating dtypes are kept, signed integers and bools give int64 and unsigned integers uint64.
     `x` is cast to `dtype` before it is summed, which avoids overflow.
 Values
-    NaN propagates. Floats are added in the order that is fastest, so last digits may differ between backends.
+    NaN propagates. Each backend adds floats in its fastest order, so last digits may differ.
 Errors
     IndexError for an axis that `x` does not have, TypeError for a dtype that the function does not allow.
 """
@@ -37,8 +37,8 @@ def cumulative_prod(
 ) -> Array:
     """Products of the elements up to each position along `axis`.
 
-    The shape is that of `x`; if `include_initial` is True, `axis` is one longer and begins with 1.
-    `axis` may be left out only if `x` has one. `dtype` None is resolved as in `prod`.
+    The result has the shape of `x`. If `include_initial` is True, it starts with 1 and is one element longer along
+    `axis`. `axis` is required unless `x` has one axis. `dtype=None` is resolved as in `prod`.
 
     >>> import anyarray as xp
     >>> xp.cumulative_prod(xp.asarray([2, 3, 4])).tolist()
@@ -60,8 +60,8 @@ def cumulative_sum(
 ) -> Array:
     """Sums of the elements up to each position along `axis`.
 
-    The shape is that of `x`; if `include_initial` is True, `axis` is one longer and begins with 0.
-    `axis` may be left out only if `x` has one. `dtype` None is resolved as in `sum`.
+    The result has the shape of `x`. If `include_initial` is True, it starts with 0 and is one element longer along
+    `axis`. `axis` is required unless `x` has one axis. `dtype=None` is resolved as in `sum`.
 
     >>> import anyarray as xp
     >>> xp.cumulative_sum(xp.asarray([2, 3, 4]), include_initial=True).tolist()
@@ -153,8 +153,8 @@ def std(
 ) -> Array:
     """Standard deviation over `axis`, in the dtype of `x`.
 
-    This is the square root of `var`. Bools and integers give float64. `correction` is subtracted from the
-    number of elements: 0 is for a whole population, 1 for a sample of it. NaN if that leaves no positive number.
+    This is the square root of `var`. Bools and integers give float64. `correction` is subtracted from the number of
+    elements: use 0 for a whole population and 1 for a sample. The result is NaN if the difference is not positive.
 
     >>> import anyarray as xp
     >>> float(xp.std(xp.asarray([1.0, 3.0, 1.0, 3.0])))
@@ -199,9 +199,9 @@ def var(
 ) -> Array:
     """Variance over `axis`, in the dtype of `x`.
 
-    This is the mean of the squared distances from the mean. Bools and integers give float64. `correction`
-    is subtracted from the number of elements by which the sum is divided: 0 is for a whole population, 1 for a
-    sample of it. NaN if that leaves no positive number.
+    This is the mean of the squared distances from the mean. Bools and integers give float64. `correction` is subtracted
+    from the number of elements by which the sum is divided: use 0 for a whole population and 1 for a sample. The result
+    is NaN if the difference is not positive.
 
     >>> import anyarray as xp
     >>> float(xp.var(xp.asarray([1.0, 5.0, 1.0, 5.0])))

@@ -14,8 +14,8 @@ __all__ = ["all", "any", "diff"]
 def all(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether all elements over `axis` are True: an array of bools.
 
-    Nonzero numbers count as True, NaN too. `axis` None means all axes. These are reduced, or kept with
-    length 1 if `keepdims` is True. No elements give True.
+    Nonzero numbers and NaN count as True. `axis=None` means all axes. The axes are reduced, or kept with length 1 if
+    `keepdims` is True. Without elements, the result is True.
 
     >>> import anyarray as xp
     >>> xp.all(xp.asarray([[True, False], [True, True]]), axis=1).tolist()
@@ -30,8 +30,8 @@ def all(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bo
 def any(x: AnyArray, /, *, axis: int | Sequence[int] | None = None, keepdims: bool = False) -> Array:
     """Whether any element over `axis` is True: an array of bools.
 
-    Nonzero numbers count as True, NaN too. `axis` None means all axes. These are reduced, or kept with
-    length 1 if `keepdims` is True. No elements give False.
+    Nonzero numbers and NaN count as True. `axis=None` means all axes. The axes are reduced, or kept with length 1 if
+    `keepdims` is True. Without elements, the result is False.
 
     >>> import anyarray as xp
     >>> xp.any(xp.asarray([[True, False], [False, False]]), axis=1).tolist()
@@ -55,7 +55,8 @@ def diff(
     """Differences of adjacent elements along `axis`, computed `n` times.
 
     `prepend` and `append` are first joined to `x`, before and after it; they have its shape except along `axis`. The
-    length of that axis decreases by `n`, to 0 at least. The dtype is what all three promote to; unsigned integers wrap.
+    length of that axis decreases by `n`, at most to 0. All three promote to the dtype of the result. Unsigned integers
+    wrap around.
     Raises ValueError if `n` is negative.
 
     >>> import anyarray as xp

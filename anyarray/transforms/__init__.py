@@ -1,10 +1,10 @@
 """Function transforms and control flow.
 
 The transforms `jit`, `grad`, `value_and_grad`, `jacobian` and `vmap` have the same names on every backend. A transform
-runs where a call of the standard would: on the backend of the Arrays among the arguments, or on the chosen one, to
-which these are transferred. Arrays may be nested in tuples, lists, dicts, namedtuples and dataclasses (pytrees), also
-in results. Everything that is not an array, such as a Python number, is a constant of the transformed function. 64-bit
-dtypes, promotion and errors are the same inside as outside. Transforms compose in any order: `jit(vmap(grad(f)))`.
+runs where a call of the standard would: on the backend of the Arrays among the arguments, or on the chosen backend, to
+which the arguments move. Arguments and results may be Arrays nested in tuples, lists, dicts, namedtuples and
+dataclasses (pytrees). Everything else, such as a Python number, is a constant of the transformed function. 64-bit
+dtypes, promotion and errors are the same inside and outside. Transforms compose in any order: `jit(vmap(grad(f)))`.
 
 The loops and branches `cond`, `switch`, `while_loop`, `fori_loop`, `scan`, `associative_scan` and `map` may depend on
 values inside a transform, where Python's own cannot.

@@ -1,4 +1,4 @@
-"""Calls of transformed functions: what all transforms share."""
+"""Calls of transformed functions: code that all transforms share."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def leaf(value: Any) -> Array | None:
 
 
 def leaf_of_argument(value: Any) -> Array | None:
-    """As `leaf`, but an array of a dtype that no Array can have is a constant.
+    """As `leaf`, but an array of a dtype that Arrays lack is a constant.
 
     An example is an array of strings.
     """
@@ -70,7 +70,7 @@ class Call:
         arrays: list[Array] = []
         self.structure = nested.flatten((args, kwargs), arrays, leaf_of_argument)
         self.given = self.home = home_of(name, arrays)
-        """Where the arguments are, and where the call runs; what it gives is brought back."""
+        """The home of the arguments, and that of the call; results move back."""
         if elsewhere is not None and not any(type(one._native) is batching.Batched for one in arrays):
             self.home = elsewhere(self.home)
         asked_for = self.home is not self.given
@@ -84,11 +84,11 @@ class Call:
         return run_on(self.function, self.home, self.structure, natives)
 
     def flat_result(self, chosen: Sequence[int], xs: Sequence[Native]) -> tuple[list[Native], Structure]:
-        """The same, numbers as Arrays: native arrays, and the structure."""
+        """The result as native arrays, also of numbers, and the structure."""
         return self.flat(self.result(chosen, xs), leaf_or_number)
 
     def flat(self, value: Any, taken: Callable[[Any], Array | None]) -> tuple[list[Native], Structure]:
-        """What the function gave, as native arrays, and the structure."""
+        """The result as native arrays, and the structure."""
         arrays: list[Array] = []
         structure = nested.flatten(value, arrays, taken)
         return [native_on(one, self.home, self.name) for one in arrays], structure
@@ -98,7 +98,7 @@ class Call:
         return nested.unflatten(structure, self.brought_back(natives))
 
     def brought_back(self, natives: Sequence[Native]) -> Iterator[Array]:
-        """Native arrays of the home as Arrays where the arguments are."""
+        """Native arrays of the home as Arrays on the home of the arguments."""
         arrays = wrapped_on(natives, self.home)
         if self.home is self.given:
             return arrays
@@ -160,9 +160,9 @@ def positional_of(function: Callable[..., Any]) -> list[str]:
 
 
 def check(name: str, function: Any) -> None:
-    """Raise TypeError for what no transform takes.
+    """Raise TypeError for functions that transforms do not support.
 
-    That is what is not callable, a generator function or a coroutine function.
+    These are objects that are not callable, generator functions and coroutine functions.
     """
     check_is_function(name, function)
     if is_async(function):
@@ -173,14 +173,14 @@ def check(name: str, function: Any) -> None:
 
 
 def _packages() -> list[str]:
-    """The packages of the libraries, of which one may have several."""
+    """The packages of the libraries; a library may have several."""
     return [root for row in libraries.LIBRARIES.values() for root in (row.package, *row.roots)]
 
 
 def clear_about_leaks(name: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A decorator that raises TraceError for a library's leaked tracer.
 
-    Tracebacks of what the function raises leave our frames out; see `callers.shortened`.
+    Tracebacks of errors of the function omit our frames; see `callers.shortened`.
     """
 
     def decorated(function: Callable[P, R]) -> Callable[P, R]:

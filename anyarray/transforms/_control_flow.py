@@ -1,7 +1,7 @@
 """Loops and branches as functions: `cond`, `switch`, `while_loop` and others.
 
-Their signatures are those of `jax.lax`. Where values are known they are Python's own; in a trace they are a part of the
-compiled function, of which the turns are not unrolled.
+Their signatures are those of `jax.lax`. If values are known, they run as Python loops and branches; in a trace, they
+become loops and branches of the compiled function, without unrolling.
 """
 
 from __future__ import annotations
@@ -86,10 +86,10 @@ class _Operands:
             and backend.has_hook("COMPILES_LOOPS")
             and not any(transfer.has_derivative(one._native, one._home.backend) for one in every)
         )
-        """Whether it is to be compiled, as its values are known and the library's calls take long."""
+        """Whether to compile it: its values are known, and the library's calls take long."""
 
     def program(self, options: tuple[Any, ...], run: Callable[..., Any]) -> Any:
-        """The result of `run`, compiled and kept for such options."""
+        """The result of `run`, compiled and cached for the options."""
         key = None if self._reach.key is None else (self.name, *options, self._reach.key)
         called = _programs.of(key, lambda: jit(run))
         pairs = zip(self.structures, self.natives, strict=True)
@@ -97,7 +97,7 @@ class _Operands:
         return self.run(lambda: called(*values))
 
     def forward(self, value: Any) -> Any:
-        """A result, unless a derivative in reverse mode is taken of it."""
+        """A result that refuses derivatives in reverse mode."""
         arrays: list[Array] = []
         nested.flatten(value, arrays, leaf)
         backend = self.home.backend
@@ -113,7 +113,7 @@ class _Operands:
 
 
 def _home(name: str, arrays: Sequence[Array], reached: Sequence[Array], traced: Home | None) -> Home:
-    """Where it runs: where its Arrays are, or those that it reaches."""
+    """The home of its Arrays, or of the Arrays that its functions read."""
     if traced is not None:
         return batching.home_inside(traced)
     home = home_of(name, arrays)
@@ -123,7 +123,7 @@ def _home(name: str, arrays: Sequence[Array], reached: Sequence[Array], traced: 
 
 
 def _check(name: str, **functions: Any) -> None:
-    """Raise TypeError for what is not callable, a generator or coroutine."""
+    """Raise TypeError unless it is callable and returns its result."""
     for parameter, function in functions.items():
         if not callable(function):
             raise errors.ArgumentTypeError(f"{name}: {parameter} must be a function, not {type(function).__name__}")
@@ -140,9 +140,9 @@ def cond(pred: Any, true_fun: Callable[[*Ts], R], false_fun: Callable[[*Ts], R],
     """`true_fun(*operands)` if `pred` is true, else `false_fun(*operands)`.
 
     `pred` is a bool, a number or an Array without axes. If its value is known, the other function does not run. In a
-    trace both are traced, one of them runs when the compiled function does, and both must return the same structure,
-    shapes and dtypes. Under `vmap`, with a `pred` for each element, both run. Operands and results are nested Arrays;
-    Python numbers become Arrays of their default dtypes.
+    trace, both functions are traced and must return the same structure, shapes and dtypes; the compiled function runs
+    one of them. Under `vmap` with a `pred` for each element, both run. Operands and results are nested Arrays; Python
+    numbers become Arrays of their default dtypes.
     Raises TypeError if `pred` has axes or the results differ.
 
     >>> import anyarray as xp
@@ -166,11 +166,11 @@ def cond(pred: Any, true_fun: Callable[[*Ts], R], false_fun: Callable[[*Ts], R],
 
 @clear_about_leaks("switch")
 def switch(index: Any, branches: Sequence[Callable[[*Ts], R]], *operands: *Ts) -> R:
-    """`branches[index](*operands)`, where a function of several is called.
+    """`branches[index](*operands)`: a call of one of several functions.
 
-    `index` is an integer or an Array of one; one that is too small or too large counts as the first or last. All else
-    is as in `cond`.
-    Raises TypeError if `index` is no integer or the results differ, ValueError without branches.
+    `index` is an integer or an integer Array without axes. An index that is too small or too large means the first or
+    last branch. Otherwise `switch` is like `cond`.
+    Raises TypeError if `index` is not an integer or the results differ, ValueError without branches.
 
     >>> import anyarray as xp
     >>> branches = [xp.sin, xp.cos, lambda x: x * 0]
@@ -260,7 +260,7 @@ def _unlike(
 
 
 def _of_its_own(value: Any) -> Any:
-    """A result as a trace gives it: Arrays that nobody else can write to.
+    """A result as in a trace: Arrays that no other code can write to.
 
     Python numbers in it are Arrays.
     """
@@ -271,13 +271,13 @@ def _of_its_own(value: Any) -> Any:
 
 @clear_about_leaks("while_loop")
 def while_loop(cond_fun: Callable[[C], Any], body_fun: Callable[[C], C], init_val: C) -> C:
-    """`init_val`, replaced by `body_fun` of it as long as `cond_fun` is true.
+    """`init_val`, updated by `body_fun` as long as `cond_fun` is true.
 
-    It may be an Array or any nested value with Arrays in it. `body_fun` returns the same structure, shapes and dtypes;
+    `init_val` is an Array or a nested value of Arrays. `body_fun` returns the same structure, shapes and dtypes, and
     `cond_fun` returns one truth value. Python numbers become Arrays of their default dtypes. Both functions may read
-    Arrays from outside, and write to their own: `init_val` does not change.
-    On NumPy, CuPy, PyTorch and Dask it is a loop of Python, on JAX and TensorFlow it is compiled; in a trace it is a
-    loop in the compiled function. In reverse mode there is no derivative: use `fori_loop` or `scan`.
+    other Arrays and write to their arguments; `init_val` does not change. The loop runs in Python on NumPy, CuPy,
+    PyTorch and Dask, and is compiled on JAX and TensorFlow and in a trace. It has no derivative in reverse mode: use
+    `fori_loop` or `scan`.
     Raises TypeError if the structure, a shape or a dtype changes.
 
     >>> import anyarray as xp
@@ -316,11 +316,11 @@ def _while_loop(cond_fun: Callable[..., Any], body_fun: Callable[..., Any], init
 
 @clear_about_leaks("fori_loop")
 def fori_loop(lower: Any, upper: Any, body_fun: Callable[[Array, C], C], init_val: C) -> C:
-    """`init_val`, replaced by `body_fun(i, init_val)` for `i` in a range.
+    """`init_val`, updated by `body_fun(i, init_val)` for `i` in a range.
 
-    `i` goes from `lower` to `upper - 1`, as an Array without axes. If both bounds have values, as Python ints have, the
-    loop has a derivative in reverse mode; if a trace does not know them, it is a `while_loop`. All else is as there.
-    Raises TypeError if a bound is no integer, or the structure, a shape or a dtype changes.
+    `i` goes from `lower` to `upper - 1`, as an Array without axes. If the values of both bounds are known, the loop has
+    a derivative in reverse mode; otherwise it is a `while_loop`. See there for other rules.
+    Raises TypeError if a bound is not an integer, or the structure, a shape or a dtype changes.
 
     >>> import anyarray as xp
     >>> xp.fori_loop(1, 6, lambda i, product: product * i, 1).tolist()
@@ -384,7 +384,7 @@ _BLOCK: Final = 1 << 12
 
 
 def _numbers(lower: int, upper: int, dtype: Any) -> Iterator[Array]:
-    """The integers as Arrays, made a block at a time."""
+    """The integers as Arrays, made in blocks."""
     starts = range(lower, upper, _BLOCK)
     return itertools.chain.from_iterable(arange(one, min(one + _BLOCK, upper), dtype=dtype) for one in starts)
 
@@ -398,13 +398,13 @@ def scan(
     reverse: bool = False,
     unroll: int = 1,
 ) -> tuple[C, Y]:
-    """A loop over `xs` that carries a value along and stacks results.
+    """A loop over `xs` that carries a value and stacks results.
 
     `f` takes the carry and an element of `xs` along the first axis, and returns a pair: the next carry and a result.
-    `scan` returns the last carry and all results, stacked along a new first axis. `xs` may be nested Arrays with first
-    axes of one length, or None: then `length` is the number of turns. With `reverse` the last element comes first.
-    `unroll` turns are compiled as one on JAX; elsewhere it has no effect. It has derivatives of both modes. All else is
-    as in `while_loop`.
+    `scan` returns the last carry and all results, stacked along a new first axis. `xs` may be nested Arrays whose first
+    axes have the same length, or None: then `length` is the number of iterations. With `reverse`, the last element
+    comes first. On JAX, `unroll` iterations are compiled as one. `scan` has derivatives in both modes. See `while_loop`
+    for other rules.
     Raises TypeError if the structure, a shape or a dtype of the carry changes, ValueError if lengths differ.
 
     >>> import anyarray as xp
@@ -462,7 +462,7 @@ def _scanned(
 
 
 def _length(name: str, home: Home, ops: _Operands, given: Any) -> int | None:
-    """The number of turns; None if a trace does not know it."""
+    """The number of iterations; None if a trace does not know it."""
     labels = nested.labels(ops.structures[1], "xs")
     known: dict[str, int] = {}
     if given is not None:
@@ -491,10 +491,11 @@ def _length(name: str, home: Home, ops: _Operands, given: Any) -> int | None:
 
 @clear_about_leaks("map")
 def map(f: Callable[[X], Y], xs: X, *, batch_size: int | None = None) -> Y:  # noqa: A001 - jax.lax's name
-    """`f` of each element of `xs` along the first axis, one after another.
+    """Results of `f` for each element of `xs` along the first axis.
 
-    The results are stacked. It takes less memory than `vmap`, and more time; `batch_size` elements at a time go through
-    `vmap` if that is given. `xs` and the results are nested Arrays.
+    The elements are computed one after another, and the results are stacked. This takes less memory than `vmap`, and
+    more time. With `batch_size`, that many elements at a time go through `vmap`. `xs` and the results are nested
+    Arrays.
     Raises ValueError if the first axes of `xs` have different lengths.
 
     >>> import anyarray as xp
@@ -545,9 +546,9 @@ def _joined(values: Sequence[Any]) -> Any:
 def associative_scan(fn: Callable[[C, C], C], elems: C, reverse: bool = False, axis: int = 0) -> C:
     """All partial results of an associative function along `axis`.
 
-    `fn` takes two nested values like `elems`, with so many elements along `axis`, and combines them element by element;
-    it must be associative: `fn(a, fn(b, c))` equals `fn(fn(a, b), c)`. The elements are combined in pairs, so it takes
-    as many steps as the length has bits. With `reverse` the last element comes first.
+    `fn` takes two nested values like `elems`, with any number of elements along `axis`, and combines them element by
+    element. It must be associative: `fn(a, fn(b, c))` equals `fn(fn(a, b), c)`. Elements are combined in pairs, so the
+    number of steps is the logarithm of the length. With `reverse`, the last element comes first.
     Raises TypeError if `fn` changes the structure, a shape or a dtype.
 
     >>> import anyarray as xp

@@ -39,9 +39,9 @@ Result = TypeVar("Result", covariant=True)
 
 
 class Gradient(Protocol[Argument, P, Result]):
-    """A function of the same arguments that gives a derivative by the first.
+    """A function of the same arguments that returns a derivative.
 
-    That has the type of the argument; of a Python float it is an Array.
+    The derivative is by the first argument and has its type; by a Python float, it is an Array.
     """
 
     @overload
@@ -121,15 +121,14 @@ def grad(
     has_aux: bool = False,
     backend: str | Backend | None = None,
 ) -> Callable[P, Any]:
-    """The gradient of a function that gives one real number.
+    """The gradient of a function that returns one real number.
 
-    It has the structure of the argument `argnums` with an Array for each of its Arrays; of several, a tuple.
-    Python floats in it count as Arrays. All else in a container is a constant, for which the gradient holds None:
-    integers and booleans, Arrays of them too, text, None. With `has_aux` the function gives a pair of the number and
-    anything else, and the result is a pair of the gradient and that. The function may be written in jax.numpy or
-    TensorFlow, if it runs there.
-    Where the library of the arrays has no derivatives, as NumPy, they are computed on `backend`, a name or "any" for
-    one that is installed, and brought back.
+    The gradient has the structure of the argument `argnums`, with an Array for each Array and Python float in it; for
+    several arguments, it is a tuple. Everything else in a container is a constant, and the gradient holds None for it:
+    integers and booleans, Arrays of them, text, None. With `has_aux`, the function returns a pair of the number and
+    auxiliary data, and the result is a pair of the gradient and that data. The function may be written in jax.numpy or
+    TensorFlow if it runs there. If the library of the arrays has no derivatives, as NumPy, `backend` computes them and
+    the results move back. `backend` is a name, or "any" for any installed library with derivatives.
     Raises TypeError unless the argument and the result are of a real floating-point dtype, ValueError if the result has
     axes, UnsupportedError on a backend without derivatives.
 
@@ -220,10 +219,10 @@ def value_and_grad(
     has_aux: bool = False,
     backend: str | Backend | None = None,
 ) -> Callable[P, tuple[Any, Any]]:
-    """The value of a function that gives one real number, and its gradient.
+    """The value of a function that returns one real number, and its gradient.
 
-    With `has_aux` the function gives a pair of the number and anything else, which comes in place of the value. The
-    rest is as in `grad`.
+    With `has_aux`, the function returns a pair of the number and auxiliary data, which replaces the value. Otherwise it
+    is like `grad`.
 
     >>> import anyarray as xp
     >>> both = xp.value_and_grad(lambda x: xp.sum(x**2))
@@ -296,7 +295,8 @@ def _value_and_grad(
 def _of_its_library(value: Any, home: Home) -> Any:
     """A native array as an Array, if its library is that of `home`.
 
-    Functions that are written in jax.numpy or TensorFlow give one. One of another library was not traced.
+    Functions that are written in jax.numpy or TensorFlow return native arrays. An array of another library was not
+    traced.
     """
     if type(value) is not Array and value is not None:
         found = registry.backend_of_native(value)
@@ -306,9 +306,9 @@ def _of_its_library(value: Any, home: Home) -> Any:
 
 
 def _elsewhere(name: str, backend: str | Backend | None) -> Callable[[Home], Home] | None:
-    """What gives the home where derivatives of arrays on a home are computed.
+    """A function from a home to the home that computes derivatives for it.
 
-    It is the same if that has derivatives, else the one that was named.
+    It is the same home if it has derivatives, else the named one.
     """
     if backend is None:
         return None
@@ -325,7 +325,7 @@ def _elsewhere(name: str, backend: str | Backend | None) -> Callable[[Home], Hom
 
 
 ANY: Final = "any"
-"""In place of the name of a backend: any that is installed and has derivatives."""
+"""A value of `backend`: any installed backend with derivatives."""
 
 
 def _any_with_derivatives(name: str) -> Backend:
@@ -343,7 +343,7 @@ def _any_with_derivatives(name: str) -> Backend:
 
 
 def _pair(name: str, function: Callable[..., Any], result: Any) -> tuple[Any, Any]:
-    """A result and what else a function gives. Raises TypeError."""
+    """The result and the auxiliary data of a function. Raises TypeError."""
     if isinstance(result, (tuple, list)) and len(result) == 2:
         return result[0], result[1]
     came = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
@@ -401,11 +401,12 @@ def jacobian(
     has_aux: bool = False,
     backend: str | Backend | None = None,
 ) -> Callable[P, Any]:
-    """The derivatives of all elements of a result by those of an argument.
+    """The derivatives of all elements of the result by those of an argument.
 
-    An Array with the axes of the result, then those of the argument; nested, the structure of the result with that of
-    the argument in place of each Array. `argnums`, constants, `has_aux` and `backend` are as in `grad`. The cost grows
-    with the size of the result in reverse mode, with the size of the argument in forward mode. Raises as `grad` does.
+    The Jacobian is an Array with the axes of the result, then those of the argument. For nested values, it has the
+    structure of the result, with the structure of the argument in place of each Array. `argnums`, constants, `has_aux`,
+    `backend` and errors are as in `grad`. The cost grows with the size of the result in reverse mode, and with the size
+    of the argument in forward mode.
 
     >>> import anyarray as xp
     >>> slopes = xp.jacobian(lambda x: x**2)
@@ -478,7 +479,7 @@ class _Differentiated(Call):
         arrays = list(wrapped_on(self.natives, self.home))
         labels = self.labels()
         self.chosen: list[int] = []
-        """Which of the arrays."""
+        """The positions of the arrays."""
         self._structures: list[Structure] = []
         for i in positions:
             is_alone = structures[i] is LEAF
@@ -542,9 +543,9 @@ def _no_such_argument(
 
 
 def _with_arrays(value: Any) -> Any:
-    """`value` with its Python floats as Arrays; a number that is alone, too.
+    """`value` with its Python floats as Arrays, also a single number.
 
-    Complex ones too, to be refused as Arrays of them are.
+    Complex numbers become Arrays, too, and are then refused.
     """
     return asarray(value) if type(value) in SCALARS else nested.map_parts(value, _with_floats_as_arrays)
 
@@ -554,7 +555,7 @@ def _with_floats_as_arrays(part: Any) -> Any:
 
 
 def _of_slopes(structure: Structure, is_chosen: Iterator[bool]) -> Structure:
-    """The structure of a gradient: None stands for what it is not taken by."""
+    """The structure of a gradient: None for constants."""
     if structure is LEAF and next(is_chosen):
         return LEAF
     if structure is LEAF or type(structure) is Static:

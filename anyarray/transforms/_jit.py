@@ -58,15 +58,15 @@ def jit(f: Callable[P, R], /, *, static_argnames: str | Sequence[str] = ()) -> C
 @overload
 def jit(*, static_argnames: str | Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
 def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequence[str] = ()) -> Any:
-    """`f`, compiled as a whole by JAX or TensorFlow.
+    """`f`, compiled as a whole.
 
-    TensorFlow makes a graph of it, which XLA fuses if it can. CuPy makes one kernel of elementwise calls that follow
-    each other. On NumPy, which compiles nothing, `f` itself runs. Elsewhere it runs once for each combination of dtypes
-    and shapes of its Arrays and of the values of everything else, which must be hashable; what it does besides
-    computing happens only then. Arguments named in `static_argnames` count by their value alone and are not searched
-    for Arrays. Results may hold constants.
-    Raises TypeError for a generator or async function and, where something is compiled, for an argument that is
-    neither made of Arrays nor hashable.
+    JAX compiles with `jax.jit`, TensorFlow with XLA if possible, and PyTorch with TorchInductor. CuPy compiles
+    consecutive elementwise calls to one kernel. On NumPy, `f` itself runs. Elsewhere, `f` runs once for each
+    combination of the dtypes and shapes of its Arrays and of the values of all other arguments, which must be hashable;
+    side effects happen only then. Arguments named in `static_argnames` are constants, even if they contain Arrays.
+    Results may contain constants.
+    Raises TypeError for a generator or async function, and for an argument that contains no Arrays and is not hashable,
+    except on NumPy.
 
     >>> import anyarray as xp
     >>> @xp.jit

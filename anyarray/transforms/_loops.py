@@ -295,7 +295,7 @@ def pair(name: str, f: Function, result: Any) -> tuple[Any, Any]:
         return result[0], result[1]
     came = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
     raise errors.ArgumentTypeError(
-        f"{name}: {name_of(f)} must return a pair, the next carry and what is stacked, not {came}. Return carry, None"
+        f"{name}: {name_of(f)} must return a pair, the next carry and a result, not {came}. Return carry, None"
     )
 
 
@@ -331,8 +331,8 @@ class Stacks:
             self._begin(structure, kinds, natives)
         elif structure != self._structure or kinds != self._kinds:
             raise errors.ArgumentTypeError(
-                f"{self._name}: what {name_of(self._f)} returns to be stacked must have one structure, shape and dtype "
-                f"in all turns, not {_text(home, self._kinds)} in one and {_text(home, kinds)} in another"
+                f"{self._name}: the stacked results of {name_of(self._f)} must have one structure, shape and dtype, "
+                f"not {_text(home, self._kinds)} in one iteration and {_text(home, kinds)} in another"
             )
         if self._length:
             for stack, native in zip(self._stacks, natives, strict=True):

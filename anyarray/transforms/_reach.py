@@ -1,8 +1,8 @@
-"""What a function reaches: Arrays and constants that it may depend on.
+"""The Arrays and constants that a function may depend on.
 
 They are in its closure, its defaults, the globals that it names, the object whose method it is, and in the functions
-among these. So functions that are made anew at each call of the function around them are told to be the same, and one
-whose Arrays were written in the meantime is told to be another.
+among these. They identify functions that an enclosing function creates at each call, and distinguish a function whose
+Arrays have been written since.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from anyarray._registry.home import Native
 from anyarray.transforms._call import leaf_of_argument
 
 MOST_PARTS: Final = 1000
-"""The most objects that are looked at for one function."""
+"""The largest number of objects to inspect for one function."""
 MOST_BYTES: Final = 1 << 16
-"""The largest memory that others may write to and that is compared by its bytes."""
+"""The largest memory, in bytes, that is compared by its contents because other code may write to it."""
 
 _FOREIGN: Final = {
     "anyarray",
@@ -35,7 +35,7 @@ _FOREIGN: Final = {
 
 
 class _Same:
-    """An object as part of a key: equal to nothing but itself."""
+    """An object as part of a key, equal only to itself."""
 
     __slots__ = ("_one",)
 
@@ -50,14 +50,14 @@ class _Same:
 
 
 class Reach:
-    """What some functions reach."""
+    """The objects that functions may depend on."""
 
     def __init__(self, functions: Sequence[Callable[..., Any]]) -> None:
         self.arrays: list[Array] = []
         self._seen: dict[int, tuple[int, Any]] = {}
-        """The number of each object, by its id, and the object, so that the id stays its own."""
+        """The number of each object by its id, and the object, so that the id is not reused."""
         self.key: Hashable | None
-        """Equal for functions that compute the same; None if that cannot be told."""
+        """A key that is equal for functions that compute the same; None if unknown."""
         try:
             self.key = tuple([self._key(one) for one in functions])
             hash(self.key)
@@ -121,7 +121,7 @@ class Reach:
 
 
 class _CannotTell(Exception):  # noqa: N818 - a signal
-    """What a function reaches is too much, or may change without notice."""
+    """A function depends on too many objects, or on mutable objects."""
 
 
 _CONSTANTS: Final = frozenset(

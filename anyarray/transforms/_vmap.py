@@ -19,13 +19,14 @@ Axes: TypeAlias = "int | Sequence[Axes] | dict[str, Axes] | None"
 
 
 def vmap(f: Callable[P, R], /, in_axes: Axes = 0, out_axes: Axes = 0) -> Callable[P, R]:
-    """`f`, applied at once to all elements along an axis of its arguments.
+    """`f`, applied to all elements along an axis of its arguments at once.
 
-    The results are stacked. `in_axes` is the axis for all arguments, or one for each; None leaves an argument as it is,
-    and so does not being an array. A nested argument takes one axis for all of it, or the same nest of axes. Arguments
-    by keyword are mapped over axis 0. `out_axes` says likewise where the new axis of the results is. On JAX `f` is
-    traced. Elsewhere it runs once for all elements; if that cannot be, as it asks for values, then once for each, on
-    TensorFlow in a graph. Compile what is called again and again: `xp.jit(xp.vmap(f))`.
+    The results are stacked. `in_axes` is one axis for all arguments, or an axis for each. With None, every element gets
+    the whole argument, as it does for arguments that are not arrays. A nested argument takes one axis, or the same
+    structure of axes. Keyword arguments are mapped over axis 0. `out_axes` is the position of the new axis in the
+    results, in the same form. On JAX, `f` is traced. Elsewhere it runs once for all elements, or once for each element
+    if it reads values; TensorFlow makes a graph of it then. Compile a function that is called repeatedly:
+    `xp.jit(xp.vmap(f))`.
     Raises ValueError if the axes have different lengths.
 
     >>> import anyarray as xp
@@ -84,7 +85,7 @@ def _axes(name: str, axes: Any, structure: Structure) -> list[int | None]:
     _, wanted_keys, wanted_parts = cast(tuple[Any, Any, Any], structure)
     if (keys is None) != (wanted_keys is None) or len(parts) != len(wanted_parts):
         raise errors.ArgumentValueError(
-            f"vmap: {name} must have the structure of what it is for, {len(wanted_parts)} parts, not {len(parts)}"
+            f"vmap: {name} must have the structure of its values, {len(wanted_parts)} parts, not {len(parts)}"
         )
     if keys is not None:
         by_key = dict(zip(keys, parts, strict=True))
@@ -139,7 +140,7 @@ def _mapped(
 def _at_once(
     function: Callable[..., list[Native]], xs: Sequence[Native], length: int, home: Home
 ) -> list[Native] | None:
-    """The same in one batch; None if that does not go."""
+    """The same in one batch; None if that is impossible."""
     batch = batching.Batch(home, length)
     found: list[Native] = []
     try:

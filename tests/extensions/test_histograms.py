@@ -142,7 +142,7 @@ WRONG: Final[list[Any]] = [
     ("histogram", [A, 0], ValueError, "bins must be positive, not 0"),
     ("histogram", [A, 1.5], TypeError, "bins must be an int, not 1.5"),
     ("histogram", [A, "many"], ValueError, "bins must be one of auto, "),
-    ("histogram", [A, "auto", None, None, B], TypeError, "bins must be a number or edges beside weights"),
+    ("histogram", [A, "auto", None, None, B], TypeError, "bins must be a number or edges with weights"),
     ("histogram", [A, EDGES[::-1].copy()], ValueError, "bins must increase"),
     ("histogram", [A, 3, (1, 0)], ValueError, "range must not decrease, as 1 to 0"),
     ("histogram", [A, 3, (0, np.inf)], ValueError, "must be finite, not 0 to inf"),

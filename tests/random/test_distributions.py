@@ -201,7 +201,7 @@ def test_numbers_are_drawn_where_they_are_needed() -> None:
         (lambda k: random.choice(k, 3, p=xp.asarray([1.5, -0.5, 0.0])), "^choice: p must not be negative, but one is"),
         (lambda k: random.choice(k, 3, (4,), replace=False), "^choice: a has 3 elements, not 4"),
         (lambda k: random.choice(k, 0), "^choice: a must have elements to choose from"),
-        (lambda k: random.integers(k, (3,), 5, 5), "^integers: there is none from low to high, 5 and 5"),
+        (lambda k: random.integers(k, (3,), 5, 5), "^integers: no integer is in the range from low 5 to high 5"),
         (lambda k: random.integers(k, (3,), 0, 300, dtype="int8"), "^integers: low and high must be of int8"),
         (lambda k: random.truncated_normal(k, 2.0, 1.0), "^truncated_normal: lower must be below upper"),
     ],
