@@ -470,7 +470,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(types) > 1 and any(protocols.overrides(one, "__array_function__") for one in types):
             return NotImplemented  # as arrays with units do the rest, of Arrays too
-        return protocols.function(namespace(), func, args, kwargs)
+        return protocols.function(func, args, kwargs)
 
     def __dlpack__(
         self,
