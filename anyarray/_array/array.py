@@ -130,14 +130,13 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
-    __slots__ = ("__weakref__", "_home", "_plain", "_second", "_value", "_view")
+    __slots__ = ("__weakref__", "_home", "_second", "_value", "_view")
 
     _value: Native  # or the call that is recorded in its place; see _speedups/lazy/recorded.c
     _native: Native  # the same, computed if it is recorded
     _home: Home
     _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
     _view: View | None  # see _memory.views; unset while nothing is recorded
-    _plain: Any  # what compiled calls have found of the native array; see _speedups/entry/shortcuts.c
 
     __class_getitem__: Any = classmethod(types.GenericAlias)  # for annotations: np.ndarray[Any, np.dtype[np.float64]]
     __array_priority__ = 1000  # above ndarray's 0, for code that still reads it
@@ -341,7 +340,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         return float(self._native if isinstance(self._native, _REAL) else self._as_python_scalar("float", "biuf"))
 
     def __complex__(self) -> complex:
-        return complex(self._as_python_scalar("complex", "biufc"))
+        return complex(
+            self._native if isinstance(self._native, _COMPLEX) else self._as_python_scalar("complex", "biufc")
+        )
 
     def __index__(self) -> int:
         return operator.index(
@@ -958,6 +959,8 @@ _NUMPYS: Final = (np.ndarray, np.generic)
 """Classes of NumPy's native arrays, whose values need no transfer."""
 _REAL: Final = (np.floating, np.integer, np.bool)
 """Classes of NumPy's real scalars."""
+_COMPLEX: Final = (np.number, np.bool)
+"""Classes of NumPy's scalars that are numbers, or bool."""
 _KINDS: Final[dict[type, str]] = {bool: "b", int: "i", float: "f", complex: "c"}
 """Kinds of dtypes whose elements are numbers of a class of Python's."""
 
@@ -1027,7 +1030,7 @@ for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
     ("__float__", "float"), ("__index__", "index"), ("__hash__", "hash"), ("item", "item"), ("ravel", "ravel"),
-    ("reshape", "reshape"), ("__complex__", "complex"), ("__len__", "len"), ("__format__", "format"),
+    ("reshape", "reshape"), ("__len__", "len"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
 for _method in methods.OF_NDARRAY.split():

@@ -1,8 +1,9 @@
 """Protocols of an Array: NumPy's, DLPack, JAX, TensorFlow, PyTorch.
 
 `np.exp(x)` and `ndarray + x` call our own functions of those names, and `np.sum(x)` that of `anyarray.numpy`, so they
-run on x's backend and return Arrays. What these lack is computed by NumPy on ndarrays. The result of a ufunc (of SciPy and Numba, too) is
-then transferred to the backend where a call of ours would have run; the result of a function stays an ndarray.
+run on x's backend and return Arrays. What these lack is computed by NumPy on ndarrays. The result of a ufunc (of SciPy
+and Numba, too) is then transferred to the backend where a call of ours would have run; the result of a function stays
+an ndarray.
 """
 
 from __future__ import annotations

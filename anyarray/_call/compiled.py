@@ -122,7 +122,7 @@ def fast_path(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
     Its kind names the compiled path: getitem, setitem, divmod, ufunc, transpose, ravel, reshape, copy, array, iter,
-    bool, int, float, complex, index, hash, item, len, format, shape, ndim, size or dtype, which are methods and
+    bool, int, float, index, hash, item, len, shape, ndim, size or dtype, which are methods and
     attributes of Array, or fill, fill_like, arange, asarray, from_dlpack,
     astype or result_type. It takes options by position as `by_position` says.
     """

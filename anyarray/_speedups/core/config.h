@@ -56,7 +56,6 @@
     X(array_type, home_offset, "_home") \
     X(array_type, second_offset, "_second") \
     X(array_type, view_offset, "_view") \
-    X(array_type, plain_offset, "_plain") \
     X(home_type, backend_offset, "backend") \
     X(home_type, constants_offset, "constants") \
     X(home_type, dtypes_offset, "dtypes") \

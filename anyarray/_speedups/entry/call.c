@@ -142,8 +142,6 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     Py_VISIT(call->direct.dtypes);
     Py_VISIT(call->direct.guard);
     Py_VISIT(call->direct.options);
-    Py_VISIT(call->direct.dtype);
-    Py_VISIT(call->direct.requires_grad);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_VISIT(call->parameters[i].default_value);
     }
@@ -265,8 +263,8 @@ find_fast_path(const char *kind)
         {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
         {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
         {"shape", fast_shape},       {"ndim", fast_ndim},         {"size", fast_size},
-        {"len", fast_len},           {"dtype", fast_dtype},       {"format", fast_format},
-        {"numpy_function", fast_numpy_function},      {"complex", fast_complex},
+        {"len", fast_len},           {"dtype", fast_dtype},
+        {"numpy_function", fast_numpy_function},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {

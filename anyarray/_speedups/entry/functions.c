@@ -390,12 +390,6 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
                      : !by_size || is_settled(call, values, natives)
                            || is_decided_at_home(call, home, values, natives)) {
-        int is_new = (call->flags & GIVES_NEW_MEMORY) || call->reduction || ((call->flags & IS_ELEMENTWISE) && !(call->flags & IS_READ_ONLY));
-        for (int k = 0; k < call->array_count && !is_new; k++) { /* somebody may write to a view */
-            if (is_array(values[call->arrays[k]])) {
-                forget_plain(values[call->arrays[k]]);
-            }
-        }
         result = call_native(call, home, natives, has_ndarrays);
     }
     else {
