@@ -825,21 +825,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("add", reflected=True)
     def __radd__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __iadd__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._update_in_place("add", other):
-            return self
-        return self._rebind(self.__add__(other), "__iadd__", other)
-
     @operator_of("subtract")
     def __sub__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("subtract", reflected=True)
     def __rsub__(self, other: AnyArray | complex, /) -> Array: ...
-
-    def __isub__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._update_in_place("subtract", other):
-            return self
-        return self._rebind(self.__sub__(other), "__isub__", other)
 
     @operator_of("multiply")
     def __mul__(self, other: AnyArray | complex, /) -> Array: ...
@@ -847,21 +837,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("multiply", reflected=True)
     def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __imul__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._update_in_place("multiply", other):
-            return self
-        return self._rebind(self.__mul__(other), "__imul__", other)
-
     @operator_of("divide")
     def __truediv__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("divide", reflected=True)
     def __rtruediv__(self, other: AnyArray | complex, /) -> Array: ...
-
-    def __itruediv__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._update_in_place("divide", other):
-            return self
-        return self._rebind(self.__truediv__(other), "__itruediv__", other)
 
     @operator_of("floor_divide")
     def __floordiv__(self, other: AnyArray | float, /) -> Array: ...
@@ -869,17 +849,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("floor_divide", reflected=True)
     def __rfloordiv__(self, other: AnyArray | float, /) -> Array: ...
 
-    def __ifloordiv__(self, other: AnyArray | float, /) -> Array:
-        return self._rebind(self.__floordiv__(other), "__ifloordiv__", other)
-
     @operator_of("remainder")
     def __mod__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("remainder", reflected=True)
     def __rmod__(self, other: AnyArray | float, /) -> Array: ...
-
-    def __imod__(self, other: AnyArray | float, /) -> Array:
-        return self._rebind(self.__mod__(other), "__imod__", other)
 
     def __divmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
         if decides(other):
@@ -896,17 +870,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("pow", reflected=True)
     def __rpow__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __ipow__(self, other: AnyArray | complex, /) -> Array:
-        return self._rebind(self.__pow__(other), "__ipow__", other)
-
     @operator_of("bitwise_and")
     def __and__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_and", reflected=True)
     def __rand__(self, other: AnyArray | int, /) -> Array: ...
-
-    def __iand__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__and__(other), "__iand__", other)
 
     @operator_of("bitwise_or")
     def __or__(self, other: AnyArray | int, /) -> Array: ...
@@ -914,17 +882,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("bitwise_or", reflected=True)
     def __ror__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __ior__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__or__(other), "__ior__", other)
-
     @operator_of("bitwise_xor")
     def __xor__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_xor", reflected=True)
     def __rxor__(self, other: AnyArray | int, /) -> Array: ...
-
-    def __ixor__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__xor__(other), "__ixor__", other)
 
     @operator_of("bitwise_left_shift")
     def __lshift__(self, other: AnyArray | int, /) -> Array: ...
@@ -932,17 +894,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("bitwise_left_shift", reflected=True)
     def __rlshift__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __ilshift__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__lshift__(other), "__ilshift__", other)
-
     @operator_of("bitwise_right_shift")
     def __rshift__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_right_shift", reflected=True)
     def __rrshift__(self, other: AnyArray | int, /) -> Array: ...
-
-    def __irshift__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__rshift__(other), "__irshift__", other)
 
     @operator_of("matmul")
     def __matmul__(self, other: AnyArray, /) -> Array: ...
@@ -950,8 +906,21 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("matmul", reflected=True)
     def __rmatmul__(self, other: AnyArray, /) -> Array: ...
 
-    def __imatmul__(self, other: AnyArray, /) -> Array:
-        return self._rebind(self.__matmul__(other), "__imatmul__", other)
+
+def _in_place(name: str, function: str | None) -> Any:
+    """The method of an in-place operator.
+
+    `function` is one that `_update_in_place` computes.
+    """
+    binary = f"__{name[3:]}"
+
+    def update(self: Array, other: AnyArray | complex, /) -> Array:
+        if function is not None and type(self._native) is _ndarray and self._update_in_place(function, other):
+            return self
+        return self._rebind(getattr(self, binary)(other), name, other)
+
+    update.__name__, update.__qualname__ = name, f"Array.{name}"
+    return update
 
 
 _OPERANDS: Final = OPERANDS
@@ -1002,6 +971,8 @@ _OPERATORS: Final = {
     "__imatmul__": "@",
 }  # fmt: skip
 """The binary operators of in-place operators, for messages."""
+_WRITTEN: Final = {"__iadd__": "add", "__isub__": "subtract", "__imul__": "multiply", "__itruediv__": "divide"}
+"""The functions of in-place operators that are written to the memory of an ndarray."""
 
 
 def _first_of(shape: tuple[int, ...]) -> str:
@@ -1028,11 +999,13 @@ Array._native = _slot if speedups is None else speedups.NativeSlot(_slot)
 compiled.configure(Array, protocols.UFUNCS, OPERANDS, LAZY_FUNCTIONS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
-    ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
+    ("__array__", "array"), ("__iter__", "iter"), ("__bool__", "bool"), ("__int__", "int"),
     ("__float__", "float"), ("__index__", "index"), ("__hash__", "hash"), ("item", "item"), ("ravel", "ravel"),
     ("reshape", "reshape"), ("__len__", "len"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
+for _method in _OPERATORS:
+    setattr(Array, _method, _in_place(_method, _WRITTEN.get(_method)))
 for _method in methods.OF_NDARRAY.split():
     setattr(Array, _method, compiled.with_numpy_function(getattr(Array, _method), sizes.CHECKED.get(_method)))
 for _attribute, _kind in (

@@ -47,7 +47,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any], laz
         limit_type=machine.Limit, dtype_type=dtypes.DType, reordered_type=views.Reordered,
         choice_variable=choice.context_variable, by_cost=choice.BY_COST,
         numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
-        second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
+        ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
         unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, read_only_view=views.READ_ONLY,
@@ -121,7 +121,7 @@ def _flags(declaration: Declaration) -> Any:
 def fast_path(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
-    Its kind names the compiled path: getitem, setitem, divmod, ufunc, transpose, ravel, reshape, copy, array, iter,
+    Its kind names the compiled path: getitem, setitem, ufunc, transpose, ravel, reshape, copy, array, iter,
     bool, int, float, index, hash, item, len, shape, ndim, size or dtype, which are methods and
     attributes of Array, or fill, fill_like, arange, asarray, from_dlpack,
     astype or result_type. It takes options by position as `by_position` says.
@@ -129,7 +129,7 @@ def fast_path(kind: str) -> Callable[[F], F]:
 
     def decorated(function: F) -> F:
         variant = {"variant": function.__name__[0]} if kind in _SHARED else {}
-        name = "floor_divide" if kind == "divmod" else function.__name__  # whose cost decides
+        name = function.__name__
         if not by_position.options_of(function):
             return function if speedups is None else _made(function, name, kind, **variant)
         body = functools.partial(by_position.takes_by_position, function)

@@ -229,7 +229,7 @@ class Declaration:
 
     @property
     def takes_ndarrays(self) -> bool:
-        """Whether its compiled call takes few elements in ndarrays as they are.
+        """Whether its compiled call takes few elements in ndarrays.
 
         Not for operators, which Python calls by NumPy's protocols, nor for functions that return a tuple.
         """
