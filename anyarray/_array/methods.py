@@ -707,7 +707,7 @@ def _accumulated(name: str, function: Callable[..., Array], x: Any, axis: int | 
     """Sums or products up to each position; of all without an axis."""
     elements = x if axis is not None or x.ndim == 1 else _xp.reshape(x, (-1,))
     found = function(elements, axis=axis or 0, dtype=dtype)
-    return found if out is None else write(name, out, found)  # type: ignore[no-any-return]  # an Array
+    return found if out is None else write(name, out, found)
 
 
 def _combined(name: str, found: Array, initial: Array) -> Array:
