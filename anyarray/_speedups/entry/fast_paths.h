@@ -11,6 +11,7 @@ FastPath fast_join;                     /* `_call.body._prologue_of_sequence` */
 
 /* operators.c */
 FastPath fast_inplace;                  /* `_array.array.Array.__iadd__` */
+FastPath fast_divmod;                   /* `_array.array.Array.__divmod__` */
 FastPath fast_ufunc;                    /* `_array.array.Array.__array_ufunc__` */
 
 /* indexing.c */

@@ -1,6 +1,7 @@
-/* Operators that are no function alone: in-place arithmetic, and NumPy's ufuncs of Arrays.
+/* Operators that are no function alone: in-place arithmetic, divmod, and NumPy's ufuncs of Arrays.
 
-Compiled: `x += y` of few elements, `np.exp(x)` and `ndarray + x`. Left to Python: arithmetic without a new array for many elements
+Compiled: `x += y` of few elements, `divmod` of floats of one dtype and shape, which NumPy divides once for
+both results, `np.exp(x)` and `ndarray + x`. Left to Python: arithmetic without a new array for many elements
 (`Array._update_in_place`), results of another shape or dtype, guarded memory, the arguments and methods of
 ufuncs. Repeated here: how `Array._rebind` gives an Array its new value, and which ufuncs
 `Array.__array_ufunc__` hands on. */
@@ -85,6 +86,30 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
                      && write_result(array, native_of(result));
     Py_DECREF(result);
     return is_written ? Py_NewRef(array) : NULL;
+}
+
+PyObject *
+fast_divmod(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    int by_size;
+    PyObject *left = nargs == 2 ? ndarray_of(args[0]) : NULL, *right = left == NULL ? NULL : ndarray_of(args[1]);
+    if (right == NULL || has_keywords(kwnames) || !has_same_shape(left, right) || size_of(left) >= config.few
+        || !runs_at_home(config.numpy_home, &by_size)
+        || (by_size && size_of(left) >= limit_at(call->choice.limit, config.even_offset))) {
+        return NULL;
+    }
+    int typenum = PyArray_TYPE((PyArrayObject *)left);
+    if ((typenum != NPY_FLOAT && typenum != NPY_DOUBLE) || PyArray_TYPE((PyArrayObject *)right) != typenum) {
+        return NULL;
+    }
+    Py_INCREF(left);
+    Py_INCREF(right);
+    PyObject *natives = PyNumber_Divmod(left, right);
+    Py_DECREF(left);
+    Py_DECREF(right);
+    PyObject *result = natives == NULL ? NULL : wrap_in_tuple(natives, config.numpy_home, &PyTuple_Type);
+    Py_XDECREF(natives);
+    return result == NULL ? fall_back() : result;
 }
 
 /* `x.__array_ufunc__(ufunc, "__call__", *inputs)`, without keywords. */

@@ -121,14 +121,7 @@ cache_direct(Call *call, PyObject *function)
     found.of = Py_NewRef(function);
     call->direct = found;
     Py_XDECREF(facts);
-    clear_direct(&former);
-}
-
-void
-clear_direct(Direct *direct)
-{
-    PyObject *const held[] = {direct->of, direct->function, direct->type, direct->dtypes, direct->guard, direct->options};
-    *direct = (Direct){NULL};
+    PyObject *const held[] = {former.of, former.function, former.type, former.dtypes, former.guard, former.options};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_XDECREF(held[i]);
     }
