@@ -132,7 +132,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     __slots__ = ("__weakref__", "_home", "_second", "_value", "_view")
 
-    _value: Native  # or the call that is recorded in its place; see _speedups/lazy/recorded.c
+    _value: Native  # or the call that is recorded in its place; see _speedups/lazy/lazy.c
     _native: Native  # the same, computed if it is recorded
     _home: Home
     _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
