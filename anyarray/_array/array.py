@@ -130,14 +130,13 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     of the standard; Python scalars are weak. `x[...] = v` and `x += 1` work on every backend.
     """
 
-    __slots__ = ("__weakref__", "_home", "_plain", "_second", "_value", "_view")
+    __slots__ = ("__weakref__", "_home", "_second", "_value", "_view")
 
-    _value: Native  # or the call that is recorded in its place; see _speedups/lazy/recorded.c
+    _value: Native  # or the call that is recorded in its place; see _speedups/lazy/lazy.c
     _native: Native  # the same, computed if it is recorded
     _home: Home
     _second: tuple[Backend, Native] | tuple[None, str | None] | None  # see _memory.second_copies; unset if never set
     _view: View | None  # see _memory.views; unset while nothing is recorded
-    _plain: Any  # what compiled calls have found of the native array; see _speedups/entry/shortcuts.c
 
     __class_getitem__: Any = classmethod(types.GenericAlias)  # for annotations: np.ndarray[Any, np.dtype[np.float64]]
     __array_priority__ = 1000  # above ndarray's 0, for code that still reads it
@@ -341,7 +340,9 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         return float(self._native if isinstance(self._native, _REAL) else self._as_python_scalar("float", "biuf"))
 
     def __complex__(self) -> complex:
-        return complex(self._as_python_scalar("complex", "biufc"))
+        return complex(
+            self._native if isinstance(self._native, _COMPLEX) else self._as_python_scalar("complex", "biufc")
+        )
 
     def __index__(self) -> int:
         return operator.index(
@@ -471,7 +472,7 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
         if len(types) > 1 and any(protocols.overrides(one, "__array_function__") for one in types):
             return NotImplemented  # as arrays with units do the rest, of Arrays too
-        return protocols.function(namespace(), func, args, kwargs)
+        return protocols.function(func, args, kwargs)
 
     def __dlpack__(
         self,
@@ -825,21 +826,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("add", reflected=True)
     def __radd__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __iadd__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._update_in_place("add", other):
-            return self
-        return self._rebind(self.__add__(other), "__iadd__", other)
-
     @operator_of("subtract")
     def __sub__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("subtract", reflected=True)
     def __rsub__(self, other: AnyArray | complex, /) -> Array: ...
-
-    def __isub__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._update_in_place("subtract", other):
-            return self
-        return self._rebind(self.__sub__(other), "__isub__", other)
 
     @operator_of("multiply")
     def __mul__(self, other: AnyArray | complex, /) -> Array: ...
@@ -847,21 +838,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("multiply", reflected=True)
     def __rmul__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __imul__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._update_in_place("multiply", other):
-            return self
-        return self._rebind(self.__mul__(other), "__imul__", other)
-
     @operator_of("divide")
     def __truediv__(self, other: AnyArray | complex, /) -> Array: ...
 
     @operator_of("divide", reflected=True)
     def __rtruediv__(self, other: AnyArray | complex, /) -> Array: ...
-
-    def __itruediv__(self, other: AnyArray | complex, /) -> Array:
-        if type(self._native) is _ndarray and self._update_in_place("divide", other):
-            return self
-        return self._rebind(self.__truediv__(other), "__itruediv__", other)
 
     @operator_of("floor_divide")
     def __floordiv__(self, other: AnyArray | float, /) -> Array: ...
@@ -869,17 +850,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("floor_divide", reflected=True)
     def __rfloordiv__(self, other: AnyArray | float, /) -> Array: ...
 
-    def __ifloordiv__(self, other: AnyArray | float, /) -> Array:
-        return self._rebind(self.__floordiv__(other), "__ifloordiv__", other)
-
     @operator_of("remainder")
     def __mod__(self, other: AnyArray | float, /) -> Array: ...
 
     @operator_of("remainder", reflected=True)
     def __rmod__(self, other: AnyArray | float, /) -> Array: ...
-
-    def __imod__(self, other: AnyArray | float, /) -> Array:
-        return self._rebind(self.__mod__(other), "__imod__", other)
 
     def __divmod__(self, other: AnyArray | float, /) -> tuple[Array, Array]:
         if decides(other):
@@ -896,17 +871,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("pow", reflected=True)
     def __rpow__(self, other: AnyArray | complex, /) -> Array: ...
 
-    def __ipow__(self, other: AnyArray | complex, /) -> Array:
-        return self._rebind(self.__pow__(other), "__ipow__", other)
-
     @operator_of("bitwise_and")
     def __and__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_and", reflected=True)
     def __rand__(self, other: AnyArray | int, /) -> Array: ...
-
-    def __iand__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__and__(other), "__iand__", other)
 
     @operator_of("bitwise_or")
     def __or__(self, other: AnyArray | int, /) -> Array: ...
@@ -914,17 +883,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("bitwise_or", reflected=True)
     def __ror__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __ior__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__or__(other), "__ior__", other)
-
     @operator_of("bitwise_xor")
     def __xor__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_xor", reflected=True)
     def __rxor__(self, other: AnyArray | int, /) -> Array: ...
-
-    def __ixor__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__xor__(other), "__ixor__", other)
 
     @operator_of("bitwise_left_shift")
     def __lshift__(self, other: AnyArray | int, /) -> Array: ...
@@ -932,17 +895,11 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("bitwise_left_shift", reflected=True)
     def __rlshift__(self, other: AnyArray | int, /) -> Array: ...
 
-    def __ilshift__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__lshift__(other), "__ilshift__", other)
-
     @operator_of("bitwise_right_shift")
     def __rshift__(self, other: AnyArray | int, /) -> Array: ...
 
     @operator_of("bitwise_right_shift", reflected=True)
     def __rrshift__(self, other: AnyArray | int, /) -> Array: ...
-
-    def __irshift__(self, other: AnyArray | int, /) -> Array:
-        return self._rebind(self.__rshift__(other), "__irshift__", other)
 
     @operator_of("matmul")
     def __matmul__(self, other: AnyArray, /) -> Array: ...
@@ -950,8 +907,21 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     @operator_of("matmul", reflected=True)
     def __rmatmul__(self, other: AnyArray, /) -> Array: ...
 
-    def __imatmul__(self, other: AnyArray, /) -> Array:
-        return self._rebind(self.__matmul__(other), "__imatmul__", other)
+
+def _in_place(name: str, function: str | None) -> Any:
+    """The method of an in-place operator.
+
+    `function` is one that `_update_in_place` computes.
+    """
+    binary = f"__{name[3:]}"
+
+    def update(self: Array, other: AnyArray | complex, /) -> Array:
+        if function is not None and type(self._native) is _ndarray and self._update_in_place(function, other):
+            return self
+        return self._rebind(getattr(self, binary)(other), name, other)
+
+    update.__name__, update.__qualname__ = name, f"Array.{name}"
+    return update
 
 
 _OPERANDS: Final = OPERANDS
@@ -959,6 +929,8 @@ _NUMPYS: Final = (np.ndarray, np.generic)
 """Classes of NumPy's native arrays, whose values need no transfer."""
 _REAL: Final = (np.floating, np.integer, np.bool)
 """Classes of NumPy's real scalars."""
+_COMPLEX: Final = (np.number, np.bool)
+"""Classes of NumPy's scalars that are numbers, or bool."""
 _KINDS: Final[dict[type, str]] = {bool: "b", int: "i", float: "f", complex: "c"}
 """Kinds of dtypes whose elements are numbers of a class of Python's."""
 
@@ -1000,6 +972,8 @@ _OPERATORS: Final = {
     "__imatmul__": "@",
 }  # fmt: skip
 """The binary operators of in-place operators, for messages."""
+_WRITTEN: Final = {"__iadd__": "add", "__isub__": "subtract", "__imul__": "multiply", "__itruediv__": "divide"}
+"""The functions of in-place operators that are written to the memory of an ndarray."""
 
 
 def _first_of(shape: tuple[int, ...]) -> str:
@@ -1028,9 +1002,11 @@ for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
     ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
     ("__float__", "float"), ("__index__", "index"), ("__hash__", "hash"), ("item", "item"), ("ravel", "ravel"),
-    ("reshape", "reshape"), ("__complex__", "complex"), ("__len__", "len"), ("__format__", "format"),
+    ("reshape", "reshape"), ("__len__", "len"),
 ):  # fmt: skip
     setattr(Array, _method, fast_path(_kind)(getattr(Array, _method)))
+for _method in _OPERATORS:
+    setattr(Array, _method, _in_place(_method, _WRITTEN.get(_method)))
 for _method in methods.OF_NDARRAY.split():
     setattr(Array, _method, compiled.with_numpy_function(getattr(Array, _method), sizes.CHECKED.get(_method)))
 for _attribute, _kind in (

@@ -101,6 +101,11 @@ def _is_own(native: np.ndarray[Any, Any], holder: np.ndarray[Any, Any]) -> bool:
     return holder.dtype == np.uint8 and holder.nbytes == native.nbytes + alignment.ALIGNMENT
 
 
+def _all_of(*names: str) -> property:
+    """Whether all of these flags are set."""
+    return property(lambda flags: all(getattr(flags, name) for name in names))
+
+
 class Flags:
     """`x.flags`: NumPy's description of the memory of an array, read-only."""
 
@@ -119,40 +124,15 @@ class Flags:
         """Whether elements in column-major order lie one behind another."""
         return is_contiguous(self._array, "F")
 
-    @property
-    def contiguous(self) -> bool:
-        """As `c_contiguous`."""
-        return self.c_contiguous
-
-    @property
-    def forc(self) -> bool:
-        """Whether elements are contiguous in either order."""
-        return self.c_contiguous or self.f_contiguous
-
-    @property
-    def fnc(self) -> bool:
-        """Whether they are in column-major and not in row-major order."""
-        return self.f_contiguous and not self.c_contiguous
-
-    @property
-    def fortran(self) -> bool:
-        """As `f_contiguous`."""
-        return self.f_contiguous
-
-    @property
-    def behaved(self) -> bool:
-        """Whether the Array may be written, and is aligned."""
-        return self.writeable
-
-    @property
-    def carray(self) -> bool:
-        """Whether it is behaved, and its elements in row-major order."""
-        return self.behaved and self.c_contiguous
-
-    @property
-    def farray(self) -> bool:
-        """Whether it is behaved, and its elements in column-major order."""
-        return self.behaved and self.fnc
+    contiguous = _all_of("c_contiguous")
+    fortran = _all_of("f_contiguous")
+    fnc = property(lambda self: self.f_contiguous and not self.c_contiguous)
+    forc = property(lambda self: self.c_contiguous or self.f_contiguous)
+    behaved = _all_of("writeable")
+    carray = _all_of("writeable", "c_contiguous")
+    farray = _all_of("writeable", "fnc")
+    aligned = property(lambda self: True)
+    writebackifcopy = property(lambda self: False)
 
     @property
     def num(self) -> int:
@@ -184,16 +164,6 @@ class Flags:
             )
         if not value:
             views.freeze(self._array)
-
-    @property
-    def writebackifcopy(self) -> bool:
-        """Whether the Array is a copy that is written back: never."""
-        return False
-
-    @property
-    def aligned(self) -> bool:
-        """Whether elements are aligned for the processor: always."""
-        return True
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Flags) and all(self[name] == other[name] for name in _NAMES)

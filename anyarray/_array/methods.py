@@ -162,41 +162,23 @@ class Methods(_Base):
 
     def argmax(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
         """Index of the highest element over `axis`: `xp.argmax`."""
-        try:
-            found = _xp.argmax(self, axis=_axis_of_none(self, axis), keepdims=keepdims)
-        except errors.ArgumentTypeError:
-            found = complex_order.arg_extreme(self, axis, keepdims, is_highest=True)
-        return found if out is None else write("argmax", out, found)
+        return _arg_extreme("argmax", self, axis, out, keepdims)
 
     def argmin(self, axis: int | None = None, out: Any = None, *, keepdims: bool = False) -> Array:
         """Index of the lowest element over `axis`: `xp.argmin`."""
-        try:
-            found = _xp.argmin(self, axis=_axis_of_none(self, axis), keepdims=keepdims)
-        except errors.ArgumentTypeError:
-            found = complex_order.arg_extreme(self, axis, keepdims, is_highest=False)
-        return found if out is None else write("argmin", out, found)
+        return _arg_extreme("argmin", self, axis, out, keepdims)
 
     def max(
         self, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Array:
         """Highest element over `axis`: `xp.max`."""
-        if out is None and initial is None and where is True:
-            try:
-                return _xp.max(self, axis=axis, keepdims=keepdims)
-            except errors.ArgumentTypeError:
-                return complex_order.extreme(self, axis, keepdims, is_highest=True)
-        return _reduced("max", self, axis, None, out, keepdims, initial, where)
+        return _extreme("max", self, axis, out, keepdims, initial, where)
 
     def min(
         self, axis: Axis = None, out: Any = None, keepdims: bool = False, initial: Any = None, where: Any = True
     ) -> Array:
         """Lowest element over `axis`: `xp.min`."""
-        if out is None and initial is None and where is True:
-            try:
-                return _xp.min(self, axis=axis, keepdims=keepdims)
-            except errors.ArgumentTypeError:
-                return complex_order.extreme(self, axis, keepdims, is_highest=False)
-        return _reduced("min", self, axis, None, out, keepdims, initial, where)
+        return _extreme("min", self, axis, out, keepdims, initial, where)
 
     def sum(
         self,
@@ -254,10 +236,7 @@ class Methods(_Base):
         mean: AnyArray | None = None,
     ) -> Array:
         """Standard deviation over `axis`: `xp.std`, corrected by `ddof`."""
-        if dtype is None and out is None and where is True and mean is None and self.dtype.kind != "c":
-            return _xp.std(self, axis=axis, correction=ddof, keepdims=keepdims)
-        found = _variance(_in_floats(self, dtype), axis, ddof, keepdims, where, mean)
-        return _returned("std", out, _xp.sqrt(found), dtype)
+        return _spread("std", self, axis, dtype, out, ddof, keepdims, where, mean)
 
     def var(
         self,
@@ -271,22 +250,15 @@ class Methods(_Base):
         mean: AnyArray | None = None,
     ) -> Array:
         """Variance over `axis`: `xp.var` with a correction `ddof`."""
-        if dtype is None and out is None and where is True and mean is None and self.dtype.kind != "c":
-            return _xp.var(self, axis=axis, correction=ddof, keepdims=keepdims)
-        found = _variance(_in_floats(self, dtype), axis, ddof, keepdims, where, mean)
-        return _returned("var", out, found, dtype)
+        return _spread("var", self, axis, dtype, out, ddof, keepdims, where, mean)
 
     def cumprod(self, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None) -> Array:
         """Products up to each position along `axis`; of all if it is None."""
-        x = self if axis is not None or self.ndim == 1 else _xp.reshape(self, (-1,))
-        found = _xp.cumulative_prod(x, axis=axis or 0, dtype=dtype)
-        return found if out is None else write("cumprod", out, found)
+        return _accumulated("cumprod", _xp.cumulative_prod, self, axis, dtype, out)
 
     def cumsum(self, axis: int | None = None, dtype: DTypeLike | None = None, out: Any = None) -> Array:
         """Sums up to each position along `axis`; of all if it is None."""
-        x = self if axis is not None or self.ndim == 1 else _xp.reshape(self, (-1,))
-        found = _xp.cumulative_sum(x, axis=axis or 0, dtype=dtype)
-        return found if out is None else write("cumsum", out, found)
+        return _accumulated("cumsum", _xp.cumulative_sum, self, axis, dtype, out)
 
     def dot(self, b: Any, out: Any = None) -> Array:
         """The product of `np.dot`: each matrix of a stack with each."""
@@ -711,6 +683,32 @@ def _reduced(name: str, x: Any, axis: Any, dtype: Any, out: Any, keepdims: bool,
     return found if out is None else write(name, out, found)
 
 
+def _extreme(name: str, x: Any, axis: Any, out: Any, keepdims: bool, initial: Any, where: Any) -> Array:
+    """`max` or `min`, also of complex numbers."""
+    if out is not None or initial is not None or where is not True:
+        return _reduced(name, x, axis, None, out, keepdims, initial, where)
+    try:
+        return getattr(_xp, name)(x, axis=axis, keepdims=keepdims)  # type: ignore[no-any-return]  # an Array
+    except errors.ArgumentTypeError:
+        return complex_order.extreme(x, axis, keepdims, is_highest=name == "max")
+
+
+def _arg_extreme(name: str, x: Any, axis: int | None, out: Any, keepdims: bool) -> Array:
+    """`argmax` or `argmin`, also of complex numbers."""
+    try:
+        found = getattr(_xp, name)(x, axis=_axis_of_none(x, axis), keepdims=keepdims)
+    except errors.ArgumentTypeError:
+        found = complex_order.arg_extreme(x, axis, keepdims, is_highest=name == "argmax")
+    return found if out is None else write(name, out, found)  # type: ignore[no-any-return]  # an Array
+
+
+def _accumulated(name: str, function: Callable[..., Array], x: Any, axis: int | None, dtype: Any, out: Any) -> Array:
+    """Sums or products up to each position; of all without an axis."""
+    elements = x if axis is not None or x.ndim == 1 else _xp.reshape(x, (-1,))
+    found = function(elements, axis=axis or 0, dtype=dtype)
+    return found if out is None else write(name, out, found)
+
+
 def _combined(name: str, found: Array, initial: Array) -> Array:
     combine: Callable[..., Array] = getattr(_xp, _COMBINED[name])
     try:
@@ -745,6 +743,16 @@ def _returned(function: str, out: Any, found: Array, dtype: DTypeLike | None) ->
     if dtype is not None and dtypes.dtype(dtype).kind not in "fc":
         found = _xp.astype(found, dtype)
     return found if out is None else write(function, out, found)
+
+
+def _spread(
+    name: str, x: Any, axis: Any, dtype: Any, out: Any, ddof: float, keepdims: bool, where: Any, mean: Any
+) -> Array:
+    """`std` or `var`."""
+    if dtype is None and out is None and where is True and mean is None and x.dtype.kind != "c":
+        return getattr(_xp, name)(x, axis=axis, correction=ddof, keepdims=keepdims)  # type: ignore[no-any-return]  # an Array
+    found = _variance(_in_floats(x, dtype), axis, ddof, keepdims, where, mean)
+    return _returned(name, out, _xp.sqrt(found) if name == "std" else found, dtype)
 
 
 def _count(x: Array, axis: Any, keepdims: bool, where: Any) -> Array:

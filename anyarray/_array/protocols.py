@@ -1,18 +1,19 @@
 """Protocols of an Array: NumPy's, DLPack, JAX, TensorFlow, PyTorch.
 
-`np.exp(x)`, `ndarray + x` and `np.sum(x)` call our own functions of those names, so they run on x's backend and return
-Arrays. What our namespace lacks is computed by NumPy on ndarrays. The result of a ufunc (of SciPy and Numba, too) is
-then transferred to the backend where a call of ours would have run; the result of a function stays an ndarray.
+`np.exp(x)` and `ndarray + x` call our own functions of those names, and `np.sum(x)` that of `anyarray.numpy`, so they
+run on x's backend and return Arrays. What these lack is computed by NumPy on ndarrays. The result of a ufunc (of SciPy
+and Numba, too) is then transferred to the backend where a call of ours would have run; the result of a function stays
+an ndarray.
 """
 
 from __future__ import annotations
 
 import functools
-import inspect
+import importlib
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 
@@ -136,101 +137,32 @@ def _with_fallback(ours: Callable[[], Any], theirs: Callable[[], Any]) -> Any:
             raise refusal from None
 
 
-def function(namespace: ModuleType, theirs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A function of NumPy applied to Arrays.
+def function(theirs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A function of NumPy applied to Arrays: the one of `anyarray.numpy`.
 
-    It calls ours of that name if that takes the arguments, else NumPy's on ndarrays. Raises our error if NumPy rejects
-    the arguments, too.
+    What that lacks, or refuses, NumPy computes on ndarrays. Raises our error if NumPy rejects the arguments, too.
     """
-    form = (theirs, len(args), *kwargs)
-    plan = _plans.get(form)
-    if plan is not None:
-        values = (*args, *kwargs.values(), *plan.constants)
-        if plan.axis is None or values[plan.axis] is not None:
-            try:  # the same as below with a cached plan, in a quarter of the time
-                return plan.call(values)
-            except (errors.ArgumentTypeError, errors.ArgumentValueError):
-                pass  # NumPy may accept the arguments
     if theirs in _METADATA_FUNCTIONS:
         return _METADATA_FUNCTIONS[theirs](*args, **kwargs)
-    if any(map(decides, args)):
-        return theirs(*map(_to_ndarrays, args), **{key: _to_ndarrays(value) for key, value in kwargs.items()})
-    their_name: str = theirs.__name__
-    if wrapping.is_array(kwargs.get("out")):
-        rest = {option: value for option, value in kwargs.items() if option != "out"}
-        return _written(their_name, kwargs["out"], function(namespace, theirs, args, rest))
-    name = ALIASES.get(their_name, their_name)
-    chapter = (theirs.__module__ or "").rpartition(".")[2]
 
     def on_ndarrays() -> Any:
         return theirs(*[_to_ndarrays(one) for one in args], **{k: _to_ndarrays(v) for k, v in kwargs.items()})
 
-    space = getattr(namespace, chapter) if chapter in ("linalg", "fft") else namespace
-    ours = getattr(space, name, None) if name in getattr(space, "__all__", ()) else None
-    if ours is not None:
-        taken = _arguments(theirs, ours, args, kwargs)
-        if taken is not None:
-            if plan is None and len(_plans) < _MAX_PLANS and (plan := _planned(theirs, ours, args, kwargs)) is not None:
-                _plans[form] = plan
-            return _with_fallback(lambda: ours(*taken[0], **taken[1]), on_ndarrays)
-    return on_ndarrays()
+    ours = None if any(map(decides, args)) else _ours_of(theirs)
+    return on_ndarrays() if ours is None else _with_fallback(lambda: ours(*args, **kwargs), on_ndarrays)
 
 
-class _Plan(NamedTuple):
-    """How our function is called for a form of call of NumPy's function.
+@functools.cache
+def _ours_of(theirs: Any) -> Callable[..., Any] | None:
+    """The function of `anyarray.numpy` for one of NumPy's.
 
-    A form is the function, the number of positional arguments and the names of the keyword arguments. Positions index
-    the list of all argument values in that order, followed by `constants`.
+    None for another function, and where `anyarray.numpy` has NumPy's own.
     """
-
-    ours: Callable[..., Any]
-    positional: tuple[tuple[int, bool], ...]
-    """The position of each positional argument, and whether it is an array."""
-    keyword: tuple[tuple[str, int], ...]
-    constants: tuple[Any, ...]
-    """Defaults of positional parameters that were not given, before some that were."""
-    axis: int | None
-    """The position of an `axis` for which None means another call: a flattened array."""
-
-    def call(self, values: tuple[Any, ...]) -> Any:
-        """Call our function with these values."""
-        return self.ours(
-            *[_operand(values[at]) if is_array else values[at] for at, is_array in self.positional],
-            **{name: values[at] for name, at in self.keyword},
-        )
-
-
-_plans: Final[dict[Any, _Plan]] = {}
-"""A cache of plans by form of call."""
-_MAX_PLANS: Final = 1024
-
-
-def _planned(theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Plan | None:
-    """The plan for calls of this form.
-
-    None if the call of our function depends on more than the form.
-    """
-    tokens = [object() for _ in (*args, *kwargs)]
-    if "norm" in kwargs or "out" in kwargs or (ours.__name__ in _DEFAULT_AXES and len(tokens) == 1):
-        return None
-    taken = _arguments(theirs, ours, tuple(tokens[: len(args)]), dict(zip(kwargs, tokens[len(args) :], strict=True)))
-    if taken is None:
-        return None
-    places = {token: at for at, token in enumerate(tokens)}
-    constants: list[Any] = []
-    positional: list[tuple[int, bool]] = []
-    for value, parameter in zip(taken[0], _signature(ours).parameters.values(), strict=False):
-        is_array = _is_array(parameter)
-        if type(value) is object:
-            positional.append((places.pop(value), is_array))
-        else:
-            positional.append((len(tokens) + len(constants), is_array))
-            constants.append(value)
-    axis = places.get(taken[1].get("axis")) if ours.__name__ in _FLATTENED_BY_DEFAULT else None
-    keyword = tuple((name, places.pop(value)) for name, value in taken[1].items() if type(value) is object)
-    if places or len(keyword) != len(taken[1]):
-        return None
-    return _Plan(ours, tuple(positional), keyword, tuple(constants), axis)
+    chapter = theirs.__module__ if theirs.__module__ in ("numpy.linalg", "numpy.fft") else "numpy"
+    ours, numpys = (  # of a higher layer
+        getattr(importlib.import_module(module), theirs.__name__, None) for module in (f"anyarray.{chapter}", chapter)
+    )
+    return None if ours is theirs or numpys is not theirs else ours
 
 
 def _without_values(theirs: Callable[..., Any]) -> Callable[..., Any]:
@@ -256,85 +188,6 @@ _METADATA_FUNCTIONS: Final[dict[Any, Callable[..., Any]]] = {
     **{one: _without_values(one) for one in (np.common_type, np.iscomplexobj, np.isrealobj, np.result_type)},
 }
 """Functions of shapes and dtypes only. They need no transfer, and work for traced Arrays."""
-
-
-_FLATTENED_BY_DEFAULT: Final = ("argsort", "cumulative_prod", "cumulative_sum", "sort", "take")
-"""Functions for which NumPy flattens the array if the axis is None."""
-
-_DEFAULT_AXES: Final[dict[str, Callable[[Any], tuple[int, ...]]]] = {
-    "permute_dims": lambda x: tuple(range(x.ndim))[::-1],
-    "squeeze": lambda x: tuple(axis for axis, length in enumerate(x.shape) if length == 1),
-}
-"""NumPy's default for a parameter that our function requires, computed from the array."""
-
-
-_RENAMED: Final = {"a_min": "min", "a_max": "max"}
-"""Our name of a parameter by NumPy's, for parameters that are not matched by position."""
-
-_SIGNATURES: Final = {
-    function: inspect.signature(like)
-    for function, like in (
-        (np.can_cast, lambda from_, to, casting="safe": None),
-        (np.concatenate, lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": None),
-        (np.empty_like, lambda x, /, dtype=None, order="K", subok=True, shape=None, *, device=None: None),
-        (np.where, lambda condition, x, y, /: None),
-    )
-}
-"""Signatures of functions in C: NumPy 2.1 has none for `inspect.signature`."""
-
-
-_signature: Final = functools.cache(inspect.signature)
-
-
-def _arguments(
-    theirs: Any, ours: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[list[Any], dict[str, Any]] | None:
-    """The arguments of NumPy's function as arguments of ours.
-
-    None if there is one that ours lacks.
-    """
-    try:
-        signature = _SIGNATURES[theirs] if theirs in _SIGNATURES else _signature(theirs)
-        given = signature.bind(*args, **kwargs).arguments
-    except (TypeError, ValueError):
-        return None
-    # For NumPy's FFTs `norm=None` is the default.
-    named = {_RENAMED.get(name, name): value for name, value in given.items() if not (name == "norm" and value is None)}
-    if ours.__name__ in _FLATTENED_BY_DEFAULT and named.get("axis", signature.parameters["axis"].default) is None:
-        first = next(iter(named))
-        named |= {first: np.reshape(named[first], (-1,)), "axis": 0}
-    positional: list[Any] = []
-    keyword: dict[str, Any] = {}
-    parameters = _signature(ours).parameters
-    for parameter in parameters.values():
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            return None
-        if parameter.kind is parameter.VAR_KEYWORD:
-            keyword |= named.pop(_variadic(signature), {})
-            continue
-        if parameter.kind is parameter.KEYWORD_ONLY:
-            if parameter.name in named:
-                keyword[parameter.name] = named.pop(parameter.name)
-        elif named:
-            first = parameter.name if parameter.name in named else next(iter(named))
-            is_another = first != parameter.name and first in parameters  # it is matched by name later
-            value = parameter.default if is_another else named.pop(first)
-            positional.append(_operand(value) if _is_array(parameter) else value)
-        elif parameter.default is parameter.empty:
-            if ours.__name__ not in _DEFAULT_AXES:
-                return None
-            positional.append(_DEFAULT_AXES[ours.__name__](positional[0]))
-    return None if named else (positional, keyword)
-
-
-def _variadic(signature: inspect.Signature) -> str:
-    """The name of `**kwargs`; an empty one if there is none."""
-    return next((name for name, one in signature.parameters.items() if one.kind is one.VAR_KEYWORD), "")
-
-
-def _is_array(parameter: inspect.Parameter) -> bool:
-    """Whether a list for it means an array; a shape stays a tuple."""
-    return str(parameter.annotation).startswith("AnyArray")
 
 
 def _operand(value: Any) -> Any:

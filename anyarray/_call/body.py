@@ -72,8 +72,6 @@ def source(declaration: Declaration, function: Callable[..., Any]) -> str:
         lines += _prologue_of_sequence(first.name) if is_joining else _prologue(first.name, is_method=is_method)
         lines += ["            if backend is None or backend is home.backend:"]
         lines += [f"                {line}" for line in _common_call(declaration, arrays, slow, values)]
-        if len(arrays) == 2:
-            lines += [f"            {line}" for line in _small_call(declaration, arrays, values)]
         # This condition is evaluated before the call (the `while` loop runs again), but its line stands below the call:
         # each op of TensorFlow walks the line table of every frame down to its current line, so a condition of this
         # length above the call would cost 0.4 us.
@@ -89,90 +87,8 @@ def source(declaration: Declaration, function: Callable[..., Any]) -> str:
                 f"    elif type({right}) is Array and type({left}) in OPERANDS:",
                 f"        return declaration.mirror({right}, {left})",
             ]
-        if declaration.takes_ndarrays and is_joining:
-            slow = f"return declaration.of_ndarrays{values}"
-        elif declaration.takes_ndarrays:
-            lines += [f"    elif type({first.name}) is ndarray:", f"        return declaration.of_ndarrays{values}"]
         lines.append(f"    {slow}")
     return _factory(lines)
-
-
-# `is_small_with_ndarrays` and `call_native` in `_speedups/entry/functions.c` repeat this.
-def source_of_ndarrays(declaration: Declaration) -> str:
-    """The text of a body for calls with few elements, some in ndarrays.
-
-    It gives what free Arrays of the same memory would give, but makes no Array of an ndarray.
-    """
-    values = "(" + "".join(f"{p.name}, " for p in declaration.parameters) + ")"
-    arrays = [p for p in declaration.parameters if p.role in (ARRAY, WEAK, SEQUENCE)]
-    # A local variable would be one more reference to memory that the slow path may want to share with another library.
-    released = " = ".join([f"{p.name}_" for p in arrays])
-    slow = f"{released} = None; return slow(declaration, {values})"
-    is_joining = arrays[0].role is SEQUENCE
-    lines = _unwrap_sequence(arrays[0].name, slow) if is_joining else _unwrap_ndarrays(declaration, arrays, slow)
-    return _factory(
-        [
-            f"def {FUNCTION}({', '.join(p.name for p in declaration.parameters)}):",
-            "    home = NUMPY",
-            *[f"    {line}" for line in lines],
-            "    backend = current().backend",
-            "    if elements < LARGE and (",
-            "        backend is BY_COST and elements < limit.elements",
-            "        or backend is None or backend is home.backend",
-            "    ):",
-            *[f"        {line}" for line in _unshared_call(declaration, arrays)],
-            f"    {slow}",
-        ]
-    )
-
-
-def _unwrap_ndarrays(declaration: Declaration, arrays: list[Parameter], slow: str) -> list[str]:
-    """The lines that unwrap each Array and leave each ndarray as it is."""
-    first = arrays[0]
-    lines: list[str] = []
-    for p in arrays:
-        lines += [
-            f"kind = type({p.name})",
-            f"if kind is ndarray and {p.name}.dtype in home.dtypes:",
-            f"    {p.name}_ = {p.name}",
-            f"elif kind is Array and {p.name}._home is home:",
-            f"    {p.name}_ = {p.name}._native",
-        ]
-        if p.role is WEAK and p is not first:
-            beside = next(other for other in arrays if not (other is p or other.is_condition))
-            is_there, dtype = "", f"home.dtype_of({first.name}_)"
-            if beside is not first:
-                is_there, dtype = f" and (agreed := dtype_in_numpy({beside.name})) is not None", "agreed"
-            if declaration.is_power:
-                lines += [f"elif kind in SCALARS and {p.name} in POWERS:", f"    {slow}"]
-            lines += [f"elif kind in SCALARS{is_there}:", *_constant(p, dtype, slow)]
-        lines += _remaining_branches(p, slow)
-        if p is first:
-            lines.append(f"elements = {p.name}_.size")
-        else:
-            # An upper bound of the elements of the result, broadcast or matrix product.
-            lines += [
-                f"if (kind is ndarray or kind is Array) and {p.name}_.shape != {first.name}_.shape:",
-                f"    elements *= {p.name}_.size",
-            ]
-    return lines
-
-
-def _unwrap_sequence(name: str, slow: str) -> list[str]:
-    """As `_unwrap_ndarrays`, for a function of a sequence of arrays."""
-    return [
-        f"{name}_ = []",
-        "elements = 0",
-        f"for one in {name} if type({name}) in LISTS else ():",
-        "    kind = type(one)",
-        "    if kind is ndarray and one.dtype in home.dtypes:",
-        f"        {name}_.append(one)",
-        "    elif kind is Array and one._home is home:",
-        f"        {name}_.append(one._native)",
-        "    else:",
-        f"        {slow}",
-        "    elements += one.size",
-    ]
 
 
 def _factory(lines: list[str]) -> str:
@@ -229,8 +145,6 @@ def _common_call(declaration: Declaration, arrays: list[Parameter], slow: str, v
                 f"elif kind in NUMPYS and home is NUMPY and {p.name}.dtype in home.dtypes:",
                 f"    {p.name}_ = {p.name}",
             ]
-        elif declaration.takes_ndarrays:
-            lines += ["elif kind is ndarray:", f"    return declaration.of_ndarrays{values}"]
         # A Python scalar takes the dtype of the first array that is no condition: in `where`, that of the other choice.
         beside = next(other for other in arrays if not (other is p or other.is_condition))
         if p.role is WEAK:
@@ -294,35 +208,6 @@ def _remaining_branches(p: Parameter, slow: str) -> list[str]:
     return [*lines, "else:", f"    {slow}"]
 
 
-def _small_call(declaration: Declaration, arrays: list[Parameter], values: str) -> list[str]:
-    """The lines of the call under the automatic choice for two small arrays.
-
-    Both are on NumPy; this is a fifth faster than the general check, `_is_settled`.
-    """
-    first, second = (p.name for p in arrays)
-    sizes = f"{first}_.size", f"{second}_.size"
-    is_small = f"(elements := {sizes[0]}) < limit.even and ((others := {sizes[1]}) < limit.side > elements"
-    shapes = f"({first}_.ndim == 1 == {second}_.ndim or {first}_.shape == {second}_.shape)"
-    is_even = "" if declaration.multiplies else f"others == elements and {shapes} or others < 2 or "
-    is_even += f"{_work_of_two(declaration, first, second)} < limit.product)"
-    return [
-        f"if backend is BY_COST and home is NUMPY and type({second}) is Array and {second}._home is home:",
-        f"    {first}_ = {first}._native",
-        f"    {second}_ = {second}._native",
-        f"    if {is_small} or {is_even}:",
-        *[f"        {line}" for line in _native_call(declaration, values)],
-        f"    del {first}_, {second}_  # else one more reference when the slow path transfers them",
-    ]
-
-
-def _work_of_two(declaration: Declaration, first: str, second: str) -> str:
-    """An upper bound of the elements that a call of two arrays computes."""
-    if not declaration.multiplies:
-        return "elements * others"
-    columns = f"{second}_.shape[-1] if {second}_.ndim == 2 else 1 if {second}_.ndim == 1 else others"
-    return f"elements * ({columns})"
-
-
 def _native_call(declaration: Declaration, values: str) -> list[str]:
     """The lines that call the native function and wrap its result."""
     lines = [
@@ -373,32 +258,6 @@ def operation(declaration: Declaration) -> str | None:
     return OPERATORS.get(declaration.name) if is_method else None
 
 
-def _unshared_call(declaration: Declaration, arrays: list[Parameter]) -> list[str]:
-    """The lines of a call of ndarrays, whose memory the user may write to.
-
-    After an exception the slow path calls again and raises the clear error.
-    """
-    if arrays[0].role is SEQUENCE:
-        given = f"{arrays[0].name}_"
-        is_new = "native.base is None"  # a join always copies
-    else:
-        given = "(" + "".join(f"{p.name}_, " for p in arrays) + ")"
-        is_new = " and ".join(["native.base is None", *[f"native is not {p.name}_" for p in arrays]])
-    return [
-        f"{NATIVE} = home.{NATIVE}",
-        "try:",
-        *_conversions(declaration),
-        f"    native = {NATIVE}({_arguments(declaration)})",
-        "except Exception:",
-        "    pass",
-        "else:",
-        "    result = new()",
-        f"    result._native = native if {is_new} else unshared(native, {given}, home)",
-        "    result._home = home",
-        "    return result",
-    ]
-
-
 def _conversions(declaration: Declaration) -> list[str]:
     """The lines that check and convert the arguments that are no arrays."""
     return [f"    {_conversion(p, at)}" for at, p in enumerate(declaration.parameters) if p.is_read]
@@ -425,27 +284,21 @@ def _conversion(p: Parameter, at: int) -> str:
     return f"{p.name}_ = {p.name} if {' or '.join(usual)} else convert_argument(declaration, {at}, {p.name})"
 
 
-# `is_settled` in `_speedups/entry/functions.c` repeats this and `_small_call`.
+# `is_settled` in `_speedups/entry/functions.c` repeats this.
 def _is_settled(declaration: Declaration, arrays: list[Parameter]) -> str:
     """The condition under which the automatic choice has nothing to decide.
 
-    The first array is placed; or all are on NumPy, and the call is smaller than the limit.
-    For arrays of different shapes the size of the call is at most the product of their sizes.
+    The first array is placed; or all are on NumPy, and the call is smaller than the limit. The size of a call of arrays
+    of different shapes, or of a matrix product, is at most the product of their sizes.
     """
     first, *others = (p.name for p in arrays)
     small = f"(elements := {first}._native.size) < limit.even"
-    if len(others) == 1:
-        second = others[0]
-        small += (
-            f" and type({second}) is not Array"  # else see `_small_call`
-            f" and (type({second}) is not ndarray or elements * {second}.size < limit.product"
-            f" or {second}.shape == {first}._native.shape)"
-        )
-        others = []
     for name in others:
+        native = f"getattr({name}, '_native', {name})"  # no variable: it would be one more reference to a shared memory
+        even = "" if declaration.multiplies else f" or {native}.shape == {first}._native.shape"
         small += (
-            f" and (type({name}) is not Array or {name}._home is home and"
-            f" (elements * {name}._native.size < limit.product or {name}._native.shape == {first}._native.shape))"
+            f" and (type({name}) is not Array and type({name}) is not ndarray"
+            f" or getattr({name}, '_home', home) is home and (elements * {native}.size < limit.product{even}))"
         )
     return f"backend is BY_COST and (home is NUMPY and {small} or home.placed)"
 

@@ -47,7 +47,7 @@ def configure(array: type, ufuncs: dict[Any, Any], operands: frozenset[Any], laz
         limit_type=machine.Limit, dtype_type=dtypes.DType, reordered_type=views.Reordered,
         choice_variable=choice.context_variable, by_cost=choice.BY_COST,
         numpy_home=registry.backend_of_name("numpy").free, powers=home.POWERS,
-        second_copy_sizes=second_copies.sizes, ufuncs=ufuncs, operand_types=operands,
+        ufuncs=ufuncs, operand_types=operands,
         defaults_variable=dtypes.context_variable, standard_defaults=dtypes.STANDARD_DEFAULTS,
         unadopted=registry.unadopted, are_absent=registry.are_absent,
         lendable=second_copies.LENDABLE, read_only_view=views.READ_ONLY,
@@ -122,7 +122,7 @@ def fast_path(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
     Its kind names the compiled path: getitem, setitem, divmod, ufunc, transpose, ravel, reshape, copy, array, iter,
-    bool, int, float, complex, index, hash, item, len, format, shape, ndim, size or dtype, which are methods and
+    bool, int, float, index, hash, item, len, shape, ndim, size or dtype, which are methods and
     attributes of Array, or fill, fill_like, arange, asarray, from_dlpack,
     astype or result_type. It takes options by position as `by_position` says.
     """

@@ -144,7 +144,7 @@ class Declaration:
 
     __slots__ = (
         "alike", "array_positions", "axis_at", "batch", "cost", "fit", "function", "is_comparison", "is_positional",
-        "is_power", "is_reflected", "mirror", "name", "of_ndarrays", "orders_complex", "parameters", "promotion",
+        "is_power", "is_reflected", "mirror", "name", "orders_complex", "parameters", "promotion",
         "result", "result_class", "timed",
     )  # fmt: skip
 
@@ -157,8 +157,6 @@ class Declaration:
         """Whether its slow path takes complex numbers, which backends refuse to put in an order."""
         self.mirror: Callable[..., Any]
         """The body that takes the right operand first, if `has_mirror`."""
-        self.of_ndarrays: Callable[..., Any]
-        """The body for ndarrays, if `takes_ndarrays`."""
         self.name = function.__name__
         annotations = function.__annotations__
         body = inspect.unwrap(function)
@@ -231,7 +229,7 @@ class Declaration:
 
     @property
     def takes_ndarrays(self) -> bool:
-        """Whether `of_ndarrays` is called if an argument is an ndarray.
+        """Whether its compiled call takes few elements in ndarrays.
 
         Not for operators, which Python calls by NumPy's protocols, nor for functions that return a tuple.
         """

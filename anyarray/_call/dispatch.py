@@ -25,7 +25,7 @@ from anyarray._call import by_position, compiled
 from anyarray._call.arguments import convert_argument
 from anyarray._call.body import FUNCTION, NATIVE
 from anyarray._call.declaration import DTYPE, PLAIN, SEQUENCE, Declaration, Parameter, declarations
-from anyarray._call.execution import REAL_NUMBERS, SCALAR_DOES_NOT_FIT, dtype_in_numpy, native_dtype, scalar_beside
+from anyarray._call.execution import REAL_NUMBERS, SCALAR_DOES_NOT_FIT, native_dtype, scalar_beside
 from anyarray._call.operators import SLOW_PATHS, operate
 from anyarray._call.placement import native_on
 from anyarray._call.refusal import explain
@@ -37,7 +37,6 @@ from anyarray._call.wrapping import (
     body_globals,
     is_array,
     record_views,
-    unshared,
     wrap,
     wrap_result,
 )
@@ -51,7 +50,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 body_globals.update(
     BY_COST=_choice.BY_COST,
-    LARGE=machine.LARGE,
     LISTS=(list, tuple),
     NUMPYS=NUMPYS,
     OPERANDS=OPERANDS,
@@ -62,7 +60,6 @@ body_globals.update(
     SCALAR_DOES_NOT_FIT=SCALAR_DOES_NOT_FIT,
     convert_argument=convert_argument,
     current=_choice.current,
-    dtype_in_numpy=dtype_in_numpy,
     keep_order=views.keep_order,
     ndarray=np.ndarray,
     prod=math.prod,
@@ -75,7 +72,6 @@ body_globals.update(
     scalar_beside=scalar_beside,
     size_of=operator.attrgetter("size"),
     sum_of=sum,
-    unshared=unshared,
     wrap_result=wrap_result,
     zero=_home.zero,
 )
@@ -97,7 +93,6 @@ def dispatch(function: F | None = None, /, **words: str) -> F | Callable[[F], F]
         for give_body in _pending_operators.pop(declaration.name, []):
             give_body(declaration)
         declaration.mirror = functools.partial(_mirror, declaration)
-        declaration.of_ndarrays = functools.partial(_of_ndarrays, declaration)
         return _with_body(function, declaration, call)
 
     return decorated if function is None else decorated(function)
@@ -183,16 +178,6 @@ def _mirror(declaration: Declaration, *operands: Any) -> Any:
     mirrored = declaration.mirrored()
     declaration.mirror = _with_body(mirrored.function, mirrored, call)
     return declaration.mirror(*operands)
-
-
-def _of_ndarrays(declaration: Declaration, *values: Any) -> Any:
-    """Call a function of ndarrays, or of ndarrays and Arrays.
-
-    The first call generates a body that makes no Array of an ndarray where there are few elements; later calls use it.
-    """
-    form = _body.source_of_ndarrays(declaration)
-    declaration.of_ndarrays = _body_from(form, declaration.function, declaration, call, " of ndarrays")
-    return declaration.of_ndarrays(*values)
 
 
 _pending_operators: Final[dict[str, list[Callable[[Declaration], None]]]] = {}

@@ -15,7 +15,7 @@ from anyarray._base import dtypes as _dtypes
 from anyarray._call.declaration import DTYPE, SEQUENCE, WEAK, Declaration
 from anyarray._call.placement import native_on
 from anyarray._call.refusal import explain
-from anyarray._call.wrapping import NUMPY, SCALARS, is_array, record_views, wrap_result
+from anyarray._call.wrapping import SCALARS, is_array, record_views, wrap_result
 from anyarray._memory import devices
 from anyarray._registry import home as _home
 from anyarray._registry.home import POWERS, Home, Native
@@ -43,14 +43,6 @@ def scalar_beside(home: Home, value: Any, other: Any) -> Native:
     kind = type(value)
     dtype = _dtypes.default(kind) if kind is type(other) else _dtypes.common_default((kind, type(other)))
     return home.constants.named(value, dtype.name)
-
-
-def dtype_in_numpy(value: Any) -> Any:
-    """NumPy's dtype of an ndarray or of an Array on NumPy; else None."""
-    home: Home = NUMPY
-    if is_array(value):
-        return value._native.dtype if value._home is home else None
-    return value.dtype if type(value) is np.ndarray and value.dtype in home.dtypes else None
 
 
 def call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> Any:

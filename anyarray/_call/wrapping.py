@@ -134,7 +134,6 @@ def wrap_aligned(native: Native, home: Home) -> Array:
         if home is NUMPY:
             _choice.hint_at_calibrate(native.size)
         array._second = LENDABLE
-    array._plain = False  # nobody else has it; see `_speedups/entry/shortcuts.c`
     return array
 
 

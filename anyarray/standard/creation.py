@@ -211,10 +211,7 @@ def _of_array(obj: Any, wanted: DType | None, device: Device | None, copy: bool 
         native = source._native  # a write copies first
     else:
         return _converted(wrap_owned(home.duplicate(source._native), home), wanted, copy)
-    found = _converted(wrap_new(native, home), wanted, copy)
-    if not is_ours and home.backend is not source._home.backend:
-        found._plain = False  # as `wrap_aligned` does
-    return found
+    return _converted(wrap_new(native, home), wanted, copy)
 
 
 def _is_constant(native: Any) -> bool:

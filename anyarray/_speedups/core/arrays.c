@@ -24,16 +24,6 @@ fall_back(void)
 }
 
 PyObject *
-find_getter(PyObject *type, PyObject *name)
-{
-    PyObject *found = PyObject_GetAttr(type, name);
-    if (found != NULL && (Py_TYPE(found) != &PyGetSetDescr_Type || ((PyGetSetDescrObject *)found)->d_getset->get == NULL)) {
-        Py_CLEAR(found);
-    }
-    return found == NULL ? fall_back() : found;
-}
-
-PyObject *
 hook_for_memory(PyObject *array, PyObject *name)
 {
     PyObject *home = home_of(array), *view = get_slot(array, config.view_offset);
@@ -104,7 +94,7 @@ static void
 deallocate_array(PyObject *array)
 {
     const Py_ssize_t slots[] = {config.native_offset, config.home_offset, config.second_offset,
-                                config.view_offset, config.plain_offset};
+                                config.view_offset};
     PyTypeObject *type = Py_TYPE(array);
     PyObject_GC_UnTrack(array);
     if (get_slot(array, type->tp_weaklistoffset) != NULL) {

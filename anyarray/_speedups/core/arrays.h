@@ -35,13 +35,6 @@ is_numpy_scalar_operand(const Call *call, PyObject *value)
            && PySet_Contains(config.operand_types, (PyObject *)Py_TYPE(value)) == 1;
 }
 
-/* Drops what is known of the native array of an Array, as somebody else may have it from now on. */
-static inline void
-forget_plain(PyObject *array)
-{
-    Py_XDECREF(swap_slot(array, config.plain_offset, NULL));
-}
-
 /* A borrowed reference to the home of an Array; NULL in one whose making failed. */
 static inline PyObject *
 home_of(PyObject *array)
@@ -100,21 +93,6 @@ static inline int
 has_keywords(PyObject *kwnames)
 {
     return kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0;
-}
-
-/* The descriptor by which a class computes an attribute in C: a new reference, or NULL without an exception. */
-PyObject *find_getter(PyObject *type, PyObject *name);
-
-/* An attribute of an object, by a descriptor of its class if that is not NULL: half the time. A new reference, or NULL
-with an exception. */
-static inline PyObject *
-get_attribute(PyObject *object, PyObject *descriptor, PyObject *name)
-{
-    if (descriptor == NULL) {
-        return PyObject_GetAttr(object, name);
-    }
-    const PyGetSetDef *found = ((PyGetSetDescrObject *)descriptor)->d_getset;
-    return found->get(object, found->closure);
 }
 
 /* A hook of the backend of an Array, if nothing is recorded of the Array's memory: a new reference, or NULL

@@ -67,12 +67,3 @@ fast_dtype(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
     Py_DECREF(dtype);
     return ours == NULL ? fall_back() : ours;
 }
-
-PyObject *
-fast_format(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    PyArrayObject *array;
-    PyObject *native = native_of_self(args, nargs, 2, kwnames, &array);
-    PyObject *text = native == NULL || array != NULL ? NULL : PyObject_Format(native, args[1]);
-    return text == NULL ? fall_back() : text;
-}

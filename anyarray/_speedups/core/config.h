@@ -21,7 +21,6 @@
     X(by_cost, PyBaseObject_Type) /* the backend of a Choice by the cost model */ \
     X(numpy_home, PyBaseObject_Type) /* the home of free Arrays in NumPy */ \
     X(powers, PyDict_Type) /* has the exponents for which another function may stand */ \
-    X(second_copy_sizes, PyDict_Type) /* `_memory.second_copies.sizes`; not empty if a second copy takes memory */ \
     X(ufuncs, PyDict_Type) /* our functions by NumPy's ufunc */ \
     X(operand_types, PyFrozenSet_Type) /* classes of NumPy that may stand for an Array in an operation */ \
     X(defaults_variable, PyContextVar_Type) /* holds the default dtypes, */ \
@@ -56,7 +55,6 @@
     X(array_type, home_offset, "_home") \
     X(array_type, second_offset, "_second") \
     X(array_type, view_offset, "_view") \
-    X(array_type, plain_offset, "_plain") \
     X(home_type, backend_offset, "backend") \
     X(home_type, constants_offset, "constants") \
     X(home_type, dtypes_offset, "dtypes") \

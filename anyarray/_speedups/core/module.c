@@ -80,7 +80,6 @@ wrapped(PyObject *Py_UNUSED(module), PyObject *args)
 static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
     {"wrapped", wrapped, METH_VARARGS, NULL},
-    {"allocated", allocated, METH_VARARGS, NULL},
     {"want_huge_pages", want_huge_pages, METH_NOARGS, NULL},
     {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},

@@ -19,7 +19,6 @@ view_in_place(PyObject *array, PyObject *name, PyObject *argument)
         return NULL;
     }
     PyObject *home = Py_NewRef(home_of(array)), *native = Py_NewRef(native_of(array)), *result = NULL;
-    forget_plain(array); /* somebody may write to the view */
     PyObject *function = PyObject_GetAttr(home, name);
     if (function != NULL) {
         PyObject *args[] = {NULL, native, argument};

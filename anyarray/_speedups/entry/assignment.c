@@ -84,7 +84,6 @@ is_written_by_hook(PyObject *array, PyObject *key, PyObject *value)
     if (hook == NULL) {
         return 0;
     }
-    forget_plain(array);
     PyObject *args[] = {NULL, Py_NewRef(native_of(array)), key, Py_NewRef(value)};
     PyObject *answer = PyObject_Vectorcall(hook, args + 1, 3 | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(args[1]);

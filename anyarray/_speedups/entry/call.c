@@ -121,29 +121,19 @@ call_reduce(PyObject *self, PyObject *Py_UNUSED(unused))
     return PyObject_GetAttrString(self, "__qualname__");
 }
 
+/* What a call holds, beside its parameters and its attributes. */
+#define HELD(X) \
+    X(function) X(body) X(name) X(result_class) X(native_kwnames) X(choice.limit) X(choice.slow) X(choice.decisions) \
+    X(numpy_function) X(ours) X(shortcut.of) X(shortcut.function) X(direct.of) X(direct.function) X(direct.type) \
+    X(direct.dtypes) X(direct.guard) X(direct.options)
+
 static int
 call_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Call *call = (Call *)self;
-    Py_VISIT(call->function);
-    Py_VISIT(call->body);
-    Py_VISIT(call->result_class);
-    Py_VISIT(call->choice.limit);
-    Py_VISIT(call->choice.slow);
-    Py_VISIT(call->choice.decisions);
-    Py_VISIT(call->numpy_function);
-    Py_VISIT(call->ours);
+#define VISIT(field) Py_VISIT(call->field);
+    HELD(VISIT)
     Py_VISIT(call->dict);
-    Py_VISIT(call->shortcut.of);
-    Py_VISIT(call->shortcut.function);
-    Py_VISIT(call->direct.of);
-    Py_VISIT(call->direct.function);
-    Py_VISIT(call->direct.type);
-    Py_VISIT(call->direct.dtypes);
-    Py_VISIT(call->direct.guard);
-    Py_VISIT(call->direct.options);
-    Py_VISIT(call->direct.dtype);
-    Py_VISIT(call->direct.requires_grad);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_VISIT(call->parameters[i].default_value);
     }
@@ -167,19 +157,8 @@ call_dealloc(PyObject *self)
         PyObject_ClearWeakRefs(self);
     }
     call_clear(self);
-    Py_XDECREF(call->function);
-    Py_XDECREF(call->body);
-    Py_XDECREF(call->name);
-    Py_XDECREF(call->choice.limit);
-    Py_XDECREF(call->choice.slow);
-    Py_XDECREF(call->choice.decisions);
-    Py_XDECREF(call->numpy_function);
-    Py_XDECREF(call->ours);
-    Py_XDECREF(call->result_class);
-    Py_XDECREF(call->native_kwnames);
-    Py_XDECREF(call->shortcut.of);
-    Py_XDECREF(call->shortcut.function);
-    clear_direct(&call->direct);
+#define RELEASE(field) Py_XDECREF(call->field);
+    HELD(RELEASE)
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(call->parameters[i].name);
         Py_XDECREF(call->parameters[i].default_value);
@@ -265,8 +244,8 @@ find_fast_path(const char *kind)
         {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
         {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
         {"shape", fast_shape},       {"ndim", fast_ndim},         {"size", fast_size},
-        {"len", fast_len},           {"dtype", fast_dtype},       {"format", fast_format},
-        {"numpy_function", fast_numpy_function},      {"complex", fast_complex},
+        {"len", fast_len},           {"dtype", fast_dtype},
+        {"numpy_function", fast_numpy_function},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         if (strcmp(kind, rows[i].kind) == 0) {

@@ -65,7 +65,6 @@ typedef struct {
     PyObject *function; /* the library's own, or NULL if it has none */
     PyObject *type, *dtypes, *guard, *options;
     int is_guarded;
-    PyObject *dtype, *requires_grad; /* descriptors of these attributes, or NULL; see `get_attribute` */
     PyObject *latest;                /* of `dtypes` the one that was there last, a borrowed reference */
     PyObject *home;                  /* of the last call of so many Arrays alone that came to the library's function, */
     Py_ssize_t count;                /* or NULL: homes are never deleted */
@@ -111,7 +110,6 @@ typedef struct call {
     PyObject *dict, *weakrefs;
     int flags;
     int variant; /* the first letter of the function's name where several functions share a fast path, or 0 */
-    int allocates; /* whether its result may be new memory: 1 or -1, or 0 as long as that is not known */
 
     /* Of functions of arrays alone, which have parameters. */
     Parameter parameters[MAX_PARAMETERS]; /* in the order of the Python function */

@@ -41,25 +41,6 @@ runs_at_home(PyObject *home, int *by_size)
     return home == config.numpy_home;
 }
 
-int
-runs_there_now(PyObject *home)
-{
-    PyObject *choice = NULL;
-    if (PyContextVar_Get(config.choice_variable, NULL, &choice) < 0) {
-        PyErr_Clear();
-    }
-    if (choice == NULL || Py_TYPE(choice) != config.choice_type) {
-        Py_XDECREF(choice);
-        return 0;
-    }
-    PyObject *chosen = get_slot(choice, config.chosen_offset);
-    int is_now = get_slot(choice, config.fuses_offset) != Py_True
-                 && (chosen == Py_None || chosen == get_slot(home, config.backend_offset)
-                     || (chosen == config.by_cost && get_slot(home, config.placed_offset) == Py_True));
-    Py_DECREF(choice);
-    return is_now;
-}
-
 PyObject *
 creation_home(void)
 {

@@ -9,9 +9,6 @@
 only. */
 int runs_at_home(PyObject *home, int *by_size);
 
-/* Whether a call of Arrays on `home`, another than NumPy's, runs there now: it is not recorded. */
-int runs_there_now(PyObject *home);
-
 /* A borrowed reference to the home of what a creation function without `device` makes: NULL if Python must look. */
 PyObject *creation_home(void);
 

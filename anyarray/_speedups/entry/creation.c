@@ -54,11 +54,7 @@ made_elsewhere(Call *call, PyObject *home, PyObject *const *values, size_t count
         Py_DECREF(function);
     }
     Py_XDECREF(dtype);
-    PyObject *array = native == NULL ? fall_back() : wrap(native, home);
-    if (array != NULL) {
-        swap_slot(array, config.plain_offset, Py_NewRef(Py_False)); /* nobody else has it */
-    }
-    return array;
+    return native == NULL ? fall_back() : wrap(native, home);
 }
 
 /* The dtype of another backend for NumPy's, to which it steals the reference: a new reference, or NULL without an exception

@@ -7,7 +7,7 @@
 
 /* functions.c */
 FastPath fast_function, call_at_once;   /* `_call.body.source` */
-FastPath fast_join;                     /* `_call.body._unwrap_sequence` */
+FastPath fast_join;                     /* `_call.body._prologue_of_sequence` */
 
 /* operators.c */
 FastPath fast_inplace;                  /* `_array.array.Array.__iadd__` */
@@ -46,7 +46,6 @@ FastPath fast_ndim;                     /* `_array.array.Array.ndim` */
 FastPath fast_size;                     /* `_array.array.Array.size` */
 FastPath fast_len;                      /* `_array.array.Array.__len__` */
 FastPath fast_dtype;                    /* `_array.array.Array.dtype` */
-FastPath fast_format;                   /* `_array.array.Array.__format__` */
 
 /* numpy_function.c */
 FastPath fast_numpy_function;                   /* `_call.compiled.with_numpy_function` */
@@ -61,6 +60,5 @@ FastPath fast_float;                    /* `_array.array.Array.__float__` */
 FastPath fast_index;                    /* `_array.array.Array.__index__` */
 FastPath fast_item;                     /* `_array.array.Array.item` */
 FastPath fast_hash;                     /* `_array.array.Array.__hash__` */
-FastPath fast_complex;                  /* `_array.array.Array.__complex__` */
 
 #endif

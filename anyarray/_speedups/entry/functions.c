@@ -4,8 +4,7 @@ Compiled: what `_call.body` writes in Python, for Arrays that live where the cal
 of NumPy, and Python scalars that the home knows: unwrap, call the native function, wrap. Left to Python:
 transfers, decisions by cost, arguments to be converted, every error. Repeated here:
 - where a call of Arrays may stay: `_call.body._is_settled` (is_settled);
-- when an ndarray is taken as it is: `_call.body.source_of_ndarrays` (is_small_with_ndarrays, and call_native,
-  which refuses a result that may share its memory);
+- that the result for an ndarray does not share its memory: `_call.wrapping.unshared` (call_native);
 - the dtype of a Python scalar: `_call.body._constant` (native_scalar);
 - that views of guarded memory are recorded: `_memory.views.is_guarded` (records_views). */
 
@@ -366,10 +365,10 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
                 scalar = array_of_scalar(values[at]);
             }
         }
-        else if (natives[beside] != values[beside]) { /* no ndarray */
+        else if (was_array(values[beside])) {
             if ((call->flags & IS_POWER) && at == call->native_order[1] && PyDict_Contains(config.powers, values[at]) == 1) {
                 int is_known = 0;
-                if (!by_size || size_of(natives[beside]) < limit_at(call->choice.limit, config.even_offset)) {
+                if (!has_ndarrays && (!by_size || size_of(natives[beside]) < limit_at(call->choice.limit, config.even_offset))) {
                     result = call_power(home, natives[beside], values[at], &is_known);
                 }
                 if (!is_known || result != NULL) {
@@ -391,12 +390,6 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
                      : !by_size || is_settled(call, values, natives)
                            || is_decided_at_home(call, home, values, natives)) {
-        int is_new = (call->flags & GIVES_NEW_MEMORY) || call->reduction || ((call->flags & IS_ELEMENTWISE) && !(call->flags & IS_READ_ONLY));
-        for (int k = 0; k < call->array_count && !is_new; k++) { /* somebody may write to a view */
-            if (is_array(values[call->arrays[k]])) {
-                forget_plain(values[call->arrays[k]]);
-            }
-        }
         result = call_native(call, home, natives, has_ndarrays);
     }
     else {

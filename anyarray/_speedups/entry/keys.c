@@ -16,63 +16,47 @@ is_integer(PyObject *value)
 }
 
 static int
+is_python_integer(PyObject *value)
+{
+    return Py_TYPE(value) == &PyLong_Type;
+}
+
+static int
 is_slice_bound(PyObject *value)
 {
-    return value == Py_None || Py_TYPE(value) == &PyLong_Type || is_integer(value);
+    return value == Py_None || is_integer(value);
 }
 
+/* Whether a key is a basic one, or a tuple of such; `is_known` says which integers may be in it. */
 static int
-is_basic(PyObject *key)
+is_basic(PyObject *key, int (*is_known)(PyObject *))
 {
-    if (is_array(key)) { /* it is none of these */
-        return 0;
-    }
-    if (Py_TYPE(key) == &PySlice_Type) {
-        PySliceObject *slice = (PySliceObject *)key;
-        return is_slice_bound(slice->start) && is_slice_bound(slice->stop) && is_slice_bound(slice->step);
-    }
-    return key == Py_None || key == Py_Ellipsis || is_integer(key);
-}
-
-static int
-are_all_basic(PyObject *tuple)
-{
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); i++) {
-        if (!is_basic(PyTuple_GET_ITEM(tuple, i))) {
-            return 0;
+    if (Py_TYPE(key) == &PyTuple_Type) {
+        for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
+            PyObject *entry = PyTuple_GET_ITEM(key, i);
+            if (Py_TYPE(entry) == &PyTuple_Type || !is_basic(entry, is_known)) {
+                return 0;
+            }
         }
+        return 1;
     }
-    return 1;
-}
-
-static int
-is_python_bound(PyObject *value)
-{
-    return value == Py_None || Py_TYPE(value) == &PyLong_Type;
-}
-
-static int
-is_basic_entry(PyObject *key)
-{
     if (Py_TYPE(key) == &PySlice_Type) {
         PySliceObject *slice = (PySliceObject *)key;
-        return is_python_bound(slice->start) && is_python_bound(slice->stop) && is_python_bound(slice->step);
+        PyObject *const bounds[] = {slice->start, slice->stop, slice->step};
+        for (int i = 0; i < 3; i++) {
+            if (bounds[i] != Py_None && !is_known(bounds[i])) {
+                return 0;
+            }
+        }
+        return 1;
     }
-    return is_python_bound(key) || key == Py_Ellipsis;
+    return key == Py_None || key == Py_Ellipsis || is_known(key);
 }
 
 int
 is_basic_key(PyObject *key)
 {
-    if (Py_TYPE(key) != &PyTuple_Type) {
-        return is_basic_entry(key);
-    }
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(key); i++) {
-        if (!is_basic_entry(PyTuple_GET_ITEM(key, i))) {
-            return 0;
-        }
-    }
-    return 1;
+    return is_basic(key, is_python_integer);
 }
 
 /* The native array of an Array in a key: a new reference, or NULL without an exception. */
@@ -134,7 +118,7 @@ native_entry(PyObject *key, PyObject *home, int allows_bool)
     if (is_array(key)) {
         return native_of_key(key, home, allows_bool);
     }
-    if (is_basic(key)) {
+    if (Py_TYPE(key) != &PyTuple_Type && is_basic(key, is_integer)) {
         return Py_NewRef(key);
     }
     if (Py_TYPE(key) != &PySlice_Type) {
@@ -154,7 +138,7 @@ native_key(PyObject *key, PyObject *home)
         PyObject *entry = native_entry(key, home, 1);
         return entry == NULL ? fall_back() : entry;
     }
-    if (are_all_basic(key)) {
+    if (is_basic(key, is_integer)) {
         return Py_NewRef(key);
     }
     PyObject *tuple = PyTuple_New(PyTuple_GET_SIZE(key));

@@ -118,22 +118,10 @@ cache_direct(Call *call, PyObject *function)
     Py_XINCREF(found.dtypes);
     Py_XINCREF(found.guard);
     Py_XINCREF(found.options);
-    if (found.type != NULL) {
-        found.dtype = find_getter(found.type, constants.dtype);
-        found.requires_grad = find_getter(found.type, constants.requires_grad);
-    }
     found.of = Py_NewRef(function);
     call->direct = found;
     Py_XDECREF(facts);
-    clear_direct(&former);
-}
-
-void
-clear_direct(Direct *direct)
-{
-    PyObject *const held[] = {direct->of,     direct->function, direct->type,    direct->dtypes,
-                              direct->guard,  direct->options,  direct->dtype,   direct->requires_grad};
-    *direct = (Direct){NULL};
+    PyObject *const held[] = {former.of, former.function, former.type, former.dtypes, former.guard, former.options};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_XDECREF(held[i]);
     }
@@ -141,9 +129,9 @@ clear_direct(Direct *direct)
 
 /* Whether the library would take a derivative by this array itself. */
 static int
-requires_grad(const Direct *direct, PyObject *native)
+requires_grad(PyObject *native)
 {
-    PyObject *required = get_attribute(native, direct->requires_grad, constants.requires_grad);
+    PyObject *required = PyObject_GetAttr(native, constants.requires_grad);
     Py_XDECREF(required); /* it is compared only */
     return required != Py_False;
 }
@@ -162,10 +150,10 @@ of which no derivative may be taken if it is guarded. `*dtype` is a new referenc
 static int
 fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
 {
-    if ((PyObject *)Py_TYPE(native) != direct->type || (direct->is_guarded && requires_grad(direct, native))) {
+    if ((PyObject *)Py_TYPE(native) != direct->type || (direct->is_guarded && requires_grad(native))) {
         return 0;
     }
-    PyObject *own = get_attribute(native, direct->dtype, constants.dtype);
+    PyObject *own = PyObject_GetAttr(native, constants.dtype);
     if (own == NULL || (*dtype != NULL && own != *dtype)) {
         Py_XDECREF(own);
         return 0;
@@ -190,80 +178,38 @@ note_arrays(Call *call, PyObject *home, size_t count)
     call->direct.count = (Py_ssize_t)count;
 }
 
-/* Whether the native array of an Array is of this dtype, and no derivative is taken of it if the function is guarded.
-
-To ask takes 30 ns each time, so an Array says what was found in its slot `_plain`, as long as nobody else may have its
-native array: False if nothing is known yet, True if no derivative may be taken of it, then its dtype. `*is_open`, whether a
-transform is open, is -1 until that is asked. `*are_plain` becomes 0 if a derivative may be taken of this one. */
-static int
-fits_direct(const Direct *direct, PyObject *array, PyObject *native, PyObject *dtype, int *is_open, int *are_plain)
-{
-    PyObject *known = get_slot(array, config.plain_offset); /* compared only, as what follows may run any code */
-    if (known == dtype) {
-        return 1;
-    }
-    PyObject *own = get_attribute(native, direct->dtype, constants.dtype);
-    Py_XDECREF(own); /* it is compared only */
-    if (own != dtype) {
-        return 0;
-    }
-    if (known != Py_True) {
-        int is_plain = 0;
-        if ((direct->is_guarded || known == Py_False) && direct->guard != Py_None && !requires_grad(direct, native)) {
-            *is_open = *is_open < 0 ? is_transformed(direct) : *is_open;
-            is_plain = !*is_open;
-        }
-        *are_plain &= is_plain;
-        if (!is_plain) {
-            return !direct->is_guarded;
-        }
-    }
-    if (known != NULL && get_slot(array, config.plain_offset) == known && native_of(array) == native) {
-        Py_XDECREF(swap_slot(array, config.plain_offset, Py_NewRef(dtype)));
-    }
-    return 1;
-}
-
 PyObject *
 call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
-    Direct *direct = &call->direct;
-    PyObject *home = direct->home, *stack[MOST_ARRAYS + 1], **natives = stack + 1, *result = NULL;
-    int fits = nargs == direct->count, is_open = -1, are_plain = 1;
-    for (Py_ssize_t i = 0; fits && i < nargs; i++) {
-        fits = is_array(args[i]) && home_of(args[i]) == home && (natives[i] = native_of(args[i])) != NULL
-               && (PyObject *)Py_TYPE(natives[i]) == direct->type;
-    }
-    if (!fits || direct->latest == NULL || !runs_there_now(home)) {
+    const Direct direct = call->direct;
+    PyObject *stack[MOST_ARRAYS + 1], **natives = stack + 1, *dtype = NULL, *result = NULL;
+    int by_size;
+    if (nargs != direct.count || !runs_at_home(direct.home, &by_size) || by_size || is_fused()) {
         return NULL;
     }
-    PyObject *function = Py_NewRef(direct->function), *dtype = Py_NewRef(direct->latest);
-    for (Py_ssize_t i = 0; i < nargs; i++) {
-        Py_INCREF(natives[i]);
+    PyObject *function = Py_NewRef(direct.function);
+    Py_ssize_t held = 0;
+    for (int fits = 1; fits && held < nargs; held++) {
+        PyObject *native = is_array(args[held]) && home_of(args[held]) == direct.home ? native_of(args[held]) : NULL;
+        if (native == NULL) {
+            break;
+        }
+        natives[held] = Py_NewRef(native);
+        if (!fits_directly(&direct, native, &dtype)) {
+            Py_CLEAR(dtype);
+            fits = 0;
+        }
     }
-    for (Py_ssize_t i = 0; fits && i < nargs; i++) { /* another dtype that fits is left to the usual way */
-        fits = fits_direct(direct, args[i], natives[i], dtype, &is_open, &are_plain);
-    }
-    if (fits) {
+    /* Another dtype that fits is left to the usual way. */
+    if (held == nargs && dtype != NULL && dtype == direct.latest && !(direct.is_guarded && is_transformed(&direct))) {
         result = PyObject_Vectorcall(function, natives, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     }
-    if (result == NULL) {
-        fall_back();
-    }
-    else {
-        for (Py_ssize_t i = 0; i < nargs; i++) {
-            are_plain &= result != natives[i];
-        }
-        if ((result = wrap(result, home)) != NULL && are_plain) {
-            swap_slot(result, config.plain_offset, Py_NewRef(Py_True)); /* NULL in a new Array */
-        }
-    }
     Py_DECREF(function);
-    Py_DECREF(dtype);
-    for (Py_ssize_t i = 0; i < nargs; i++) {
+    Py_XDECREF(dtype);
+    for (Py_ssize_t i = 0; i < held; i++) {
         Py_DECREF(natives[i]);
     }
-    return result;
+    return result == NULL ? fall_back() : wrap(result, direct.home);
 }
 
 /* Whether all arrays of a list fit, and there is one. */
@@ -315,7 +261,7 @@ call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *nat
         return NULL;
     }
     Direct direct = call->direct; /* what it holds is held here, too: a call from another thread may replace it */
-    PyObject *const held[] = {direct.function, direct.dtypes, direct.guard, direct.options, direct.dtype, direct.requires_grad};
+    PyObject *const held[] = {direct.function, direct.dtypes, direct.guard, direct.options};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_XINCREF(held[i]);
     }

@@ -16,7 +16,4 @@ PyObject *call_direct(Call *call, PyObject *function, PyObject *home, PyObject *
 must be raised, if it is another. */
 PyObject *call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs);
 
-/* Drops what is known of a library's own function. */
-void clear_direct(Direct *direct);
-
 #endif

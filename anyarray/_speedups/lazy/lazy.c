@@ -220,7 +220,6 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
     }
     Py_ssize_t offset = ((NativeSlot *)self)->offset;
     PyObject *native = get_slot(array, offset);
-    forget_plain(array); /* Python code may hand it out */
     if (native == NULL) {
         PyErr_SetString(PyExc_AttributeError, "_native");
         return NULL;
@@ -247,7 +246,6 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
 static int
 native_slot_set(PyObject *self, PyObject *array, PyObject *value)
 {
-    forget_plain(array);
     Py_XDECREF(swap_slot(array, ((NativeSlot *)self)->offset, Py_XNewRef(value)));
     return 0;
 }

@@ -128,18 +128,6 @@ fast_float(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
 }
 
 PyObject *
-fast_complex(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    int typenum;
-    PyObject *scalar = scalar_of_self(args, nargs, kwnames, &typenum);
-    if (scalar == NULL || PyArray_CheckExact(scalar) || !(is_real(typenum) || PyTypeNum_ISCOMPLEX(typenum))) {
-        return NULL;
-    }
-    Py_complex number = PyComplex_AsCComplex(scalar);
-    return number.real == -1.0 && PyErr_Occurred() ? fall_back() : PyComplex_FromCComplex(number);
-}
-
-PyObject *
 fast_index(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     int typenum;
