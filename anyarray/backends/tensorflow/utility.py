@@ -8,31 +8,24 @@ from typing import Final
 
 from anyarray._base import errors
 from anyarray.backends._shared.axes import axis_in
-from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, promoted
+from anyarray.backends.tensorflow import _ops as ops
+from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, promoted
 from anyarray.backends.tensorflow._shapes import axes_tensor, cut, lengths, shape_tensor
-
-_all = op("All")
-_any = op("Any")
-_broadcast = op("BroadcastTo")
-_concat = op("ConcatV2")
-_not_equal = op("NotEqual")
-_split = op("SplitV")
-_subtract = op("Sub")
 
 _BOOL: Final = NATIVE["bool"]
 
 
 def _truth(x: Tensor) -> Tensor:
     """Whether each element is not zero; True for NaN."""
-    return x if x.dtype is _BOOL else _not_equal(x, constant(0, name_of(x)))
+    return x if x.dtype is _BOOL else ops.NotEqual(x, constant(0, name_of(x)))
 
 
 def all(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
-    return _all(_truth(x), axes_tensor(x, axis), keepdims)
+    return ops.All(_truth(x), axes_tensor(x, axis), keepdims)
 
 
 def any(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
-    return _any(_truth(x), axes_tensor(x, axis), keepdims)
+    return ops.Any(_truth(x), axes_tensor(x, axis), keepdims)
 
 
 def diff(
@@ -58,9 +51,9 @@ def diff(
     if len(parts) > 1:
         shape = lengths(x)
         shape[axis] = 1
-        parts = promoted(*[part if part.shape.rank else _broadcast(part, shape_tensor(shape)) for part in parts])
-        x = _concat(parts, constant(axis))
-    change = _not_equal if x.dtype is _BOOL else _subtract
+        parts = promoted(*[part if part.shape.rank else ops.BroadcastTo(part, shape_tensor(shape)) for part in parts])
+        x = ops.ConcatV2(parts, constant(axis))
+    change = ops.NotEqual if x.dtype is _BOOL else ops.Sub
     but_first, but_last, along = constant((1, -1)), constant((-1, 1)), constant(axis)
     for _ in range(n):
         if x.shape[axis] == 0:
@@ -68,5 +61,5 @@ def diff(
         if x.shape[axis] is None:
             x = change(cut(x, axis, 1), cut(x, axis, 0, -1))
             continue
-        x = change(_split(x, but_first, along, 2)[1], _split(x, but_last, along, 2)[0])
+        x = change(ops.SplitV(x, but_first, along, 2)[1], ops.SplitV(x, but_last, along, 2)[0])
     return x
