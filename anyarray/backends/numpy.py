@@ -1209,29 +1209,10 @@ _COMPLEX: Final = {np.dtype(np.float32): np.dtype(np.complex64), np.dtype(np.flo
 if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> Any:
-        """A Fourier transform.
-
-        `numpy.fft` is imported when one is first called.
-        """
-        if name in ("fftshift", "ifftshift") or name.endswith(("fft", "fftn")):
+        """A function of `numpy.fft`, which is imported when one is first called."""
+        if name in ("fftshift", "ifftshift", "fftfreq", "rfftfreq") or name.endswith(("fft", "fftn")):
             return getattr(importlib.import_module("anyarray.backends._fourier"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    steps = np.arange(n)
-    steps[(n + 1) // 2 :] -= n
-    return _scaled(steps, 1.0 / (n * d), dtype)
-
-
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    return _scaled(np.arange(n // 2 + 1), 1.0 / (n * d), dtype)
-
-
-def _scaled(steps: Native, unit: float, dtype: np.dtype[Any]) -> Native:
-    """Their product in aligned memory."""
-    x = steps * unit if steps.nbytes < _SMALL else np.multiply(steps, unit, empty(steps.shape, dtype=_FLOAT64))
-    return x if x.dtype is dtype else aligned(x.astype(dtype))
 
 
 def finite_of(x: Native, nan: Any, posinf: Any, neginf: Any) -> Native:

@@ -7,11 +7,12 @@ from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from anyarray.backends._shared import fourier
-from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, inexact
+from anyarray.backends.jax._hooks import duplicate, shape_of
+from anyarray.backends.jax._kernel import Native, cast, compiled, inexact
 from anyarray.backends.jax.creation import creation
+from anyarray.backends.jax.manipulation import roll
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -75,32 +76,10 @@ rfftn = _transform_n(jnp.fft.rfftn, jnp.fft.fft, jnp.fft.rfft)
 irfftn = _transform_n(jnp.fft.irfftn, jnp.fft.ifft, jnp.fft.irfft)
 
 
-@compiled
-def _frequencies(spacing: Native, *, n: int, half: bool, dtype: Any) -> Native:
-    steps = lax.iota(jnp.int64, n // 2 + 1 if half else n)
-    if not half:
-        steps = jnp.where(steps < (n + 1) // 2, steps, steps - n)
-    return lax.convert_element_type(cast(steps, "float64") / (n * spacing), dtype)
-
-
 @creation
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any) -> Native:
-    return _frequencies(np.float64(d), n=n, half=False, dtype=dtype)
+def _made(frequencies: np.ndarray[Any, Any], dtype: Any) -> Native:
+    return jnp.asarray(frequencies.astype(dtype))
 
 
-@creation
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any) -> Native:
-    return _frequencies(np.float64(d), n=n, half=True, dtype=dtype)
-
-
-@compiled
-def _shift(x: Native, *, axes: Axes, inverse: bool) -> Native:
-    return (jnp.fft.ifftshift if inverse else jnp.fft.fftshift)(x, axes)
-
-
-def fftshift(x: Native, /, *, axes: int | Sequence[int] | None = None) -> Native:
-    return _shift(x, axes=axes if axes is None or isinstance(axes, int) else tuple(axes), inverse=False)
-
-
-def ifftshift(x: Native, /, *, axes: int | Sequence[int] | None = None) -> Native:
-    return _shift(x, axes=axes if axes is None or isinstance(axes, int) else tuple(axes), inverse=True)
+fftfreq, rfftfreq = fourier.frequencies(lambda values, dtype, device: _made(values, dtype, device=device))
+fftshift, ifftshift = fourier.shifts(roll, shape_of, duplicate)
