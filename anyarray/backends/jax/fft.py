@@ -14,11 +14,6 @@ from anyarray.backends.jax._hooks import duplicate
 from anyarray.backends.jax._kernel import Native, cast, compiled, inexact
 from anyarray.backends.jax.creation import creation
 
-__all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
-]  # fmt: skip
-
 
 def _spectral(x: Native) -> Native:
     """`x` in a dtype that XLA's FFT supports: 16-bit floats as float32."""

@@ -18,11 +18,6 @@ from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_
 from anyarray.backends.jax._slopes import with_jvps
 from anyarray.backends.jax.statistical import added, reduced, total_dtype
 
-__all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
-    "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
-]  # fmt: skip
-
 
 @compiled
 def outer(x1: Native, x2: Native) -> Native:

@@ -6,9 +6,6 @@ from jax import lax
 
 from anyarray.backends.jax._slopes import scaled, with_jvps
 
-__all__ = ["random_gammas"]
-
-
 random_gammas = with_jvps(lambda tangent, y, a, drawn: scaled(tangent, lax.random_gamma_grad(a, drawn)), None)(
     lambda a, drawn: drawn
 )

@@ -5,11 +5,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
-    "triu", "zeros", "zeros_like",
-]  # fmt: skip
-
 import math
 from typing import Any, Final, Literal
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["astype", "bitcast"]
-
 from typing import Any, Final
 
 from anyarray._base import dtypes

@@ -7,11 +7,6 @@ float32 and narrower give complex64, integers complex128.
 
 from __future__ import annotations
 
-__all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
-]  # fmt: skip
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final

@@ -43,8 +43,6 @@ from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, length_tensor, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis, stretched
 
-__all__ = ["getitem", "setitem", "take", "take_along_axis"]
-
 Shape = tuple[int | None, ...]
 Check = Callable[[], None]
 _Form = tuple[Any, ...]

@@ -8,11 +8,6 @@ the graph runs.
 
 from __future__ import annotations
 
-__all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
-    "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
-]  # fmt: skip
-
 import functools
 import math
 from collections.abc import Callable

@@ -8,8 +8,6 @@ Results and gradients are right, but consumer GPUs are slow in float64. A progra
 
 from __future__ import annotations
 
-__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
-
 import functools
 import math
 from collections.abc import Callable, Sequence

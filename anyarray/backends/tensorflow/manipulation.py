@@ -37,12 +37,6 @@ from anyarray.backends.tensorflow._kernel import (
 )
 from anyarray.backends.tensorflow._shapes import Length, cut, lengths, shape_tensor, sizes_of
 
-__all__ = [
-    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat",
-    "reshape", "roll", "squeeze", "stack", "tile", "unstack",
-]  # fmt: skip
-
-
 _MOST_CACHED: Final = 1 << 10
 """Size of the cache of orders of axes, for each function."""
 _PARTS: Final = 64

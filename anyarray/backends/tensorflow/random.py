@@ -10,8 +10,6 @@ from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import is_mapped
 from anyarray.backends.tensorflow._kernel import Tensor, may_be_differentiated
 
-__all__ = ["random_gammas"]
-
 
 def random_gammas(a: Tensor, drawn: Tensor, /) -> Tensor:
     if not may_be_differentiated(a, drawn):

@@ -37,9 +37,6 @@ from anyarray.backends.tensorflow.indexing import take
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays, flattened
 from anyarray.backends.tensorflow.sorting import order_keys, refuse_complex
 
-__all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
-
-
 _RANK: Final = 8
 """The largest rank of the kernels of Where and SelectV2."""
 

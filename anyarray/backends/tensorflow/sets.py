@@ -35,8 +35,6 @@ from anyarray.backends.tensorflow.searching import searchsorted
 from anyarray.backends.tensorflow.sorting import argsort, sort
 from anyarray.backends.tensorflow.statistical import running_sum
 
-__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
-
 
 def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The distinct values, with indices, inverse indices and counts.

@@ -35,8 +35,6 @@ from anyarray.backends.tensorflow._shapes import cut, sizes_of
 from anyarray.backends.tensorflow.indexing import gathered
 from anyarray.backends.tensorflow.manipulation import flattened, moveaxis
 
-__all__ = ["argsort", "sort"]
-
 
 def refuse_complex(x: Tensor, function: str) -> None:
     """Raise TypeError if `x` is complex, as complex numbers have no order."""

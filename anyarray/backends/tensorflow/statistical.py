@@ -6,8 +6,6 @@ float32 is summed in TensorFlow's order, which is less accurate than NumPy's pai
 
 from __future__ import annotations
 
-__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
-
 import builtins
 import math
 from collections.abc import Callable

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["all", "any", "diff"]
-
 from typing import Final
 
 from anyarray._base import errors

@@ -14,11 +14,6 @@ from anyarray.backends.torch._hooks import duplicate, from_numpy, shape_of
 from anyarray.backends.torch._kernel import Native, cast, directly, inexact, require_kinds
 from anyarray.backends.torch.manipulation import roll
 
-__all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
-]  # fmt: skip
-
 
 def _spectral(x: Native, is_real: bool) -> Native:
     """`x` in a dtype of which PyTorch has transforms."""

@@ -10,8 +10,6 @@ import torch
 from anyarray.backends._shared.axes import axes_in, axis_in
 from anyarray.backends.torch._kernel import Axes, Native, bits, directly, promoted, truth, with_bits, with_kernels
 
-__all__ = ["all", "any", "diff"]
-
 
 def _logical(function: Callable[..., Any]) -> Callable[..., Native]:
     def reduced(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
