@@ -1181,7 +1181,10 @@ _COMPLEX: Final = {np.dtype(np.float32): np.dtype(np.complex64), np.dtype(np.flo
 """A cache for common dtypes: `np.result_type` takes 0.4 us."""
 
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from anyarray.backends._fourier import fftfreq as fftfreq
+    from anyarray.backends._fourier import rfftfreq as rfftfreq
+else:
 
     def __getattr__(name: str) -> Any:
         """A function of `numpy.fft`, which is imported when one is first called."""

@@ -450,8 +450,10 @@ def _hyperbolic(function: Callable[[Native], Native], sign: Callable[[Native], N
 
 
 # Not the JVP of `where`, as the derivative of the branch that is not selected may be infinite.
-_real_sinh = with_jvps(lambda tangent, y, x: tangent * _real_cosh(x))(_hyperbolic(lax.sinh, lax.sign))
-_real_cosh = with_jvps(lambda tangent, y, x: tangent * _real_sinh(x))(
+_real_sinh: Callable[..., Native] = with_jvps(lambda tangent, y, x: tangent * _real_cosh(x))(
+    _hyperbolic(lax.sinh, lax.sign)
+)
+_real_cosh: Callable[..., Native] = with_jvps(lambda tangent, y, x: tangent * _real_sinh(x))(
     _hyperbolic(lax.cosh, lambda x: lax.full_like(x, 1))
 )
 
