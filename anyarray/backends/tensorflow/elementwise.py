@@ -12,6 +12,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
@@ -19,6 +20,7 @@ import numpy.typing as npt
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.arithmetic import complex_sign
 from anyarray.backends.tensorflow import _device, _slopes
 from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import halved_at_ties, power
@@ -72,7 +74,6 @@ _BITS: Final = {NATIVE[d.name]: f"int{8 * d.itemsize}" for d in dtypes.KNOWN.val
 """The integer dtype of the same size, by floating dtype."""
 _WIDTH: Final = {NATIVE[d.name]: 8 * d.itemsize for d in dtypes.KNOWN.values() if d.kind in "iu"}
 """Bits, by integer dtype."""
-_NAN: Final = complex(math.nan, math.nan)  # one object, as NaN is a cache hit only by identity
 _HALVES: Final = frozenset({"float16", "bfloat16"})
 
 
@@ -415,13 +416,8 @@ def sign(x: Tensor, /) -> Tensor:
     if is_complex(x):
         if is_on_host(x) and not may_be_differentiated(x) and np.isfinite(_parts(x)).all():
             return ops.Sign(x)
-        # TensorFlow computes each part by itself: with a NaN in one of them the other stays a number.
-        scaled = _outweighed(x)
-        y = where(ops.Equal(scaled, scaled), ops.Sign(scaled), constant(_NAN, name_of(x)))
-        if not is_for_cpu(x):
-            zero = constant(0, name_of(x))
-            y = where(ops.Equal(x, zero), zero, y)  # a GPU's sign of -0 is -0
-        return _sign_with_slope(x, y) if may_be_differentiated(x) else y
+        part = _PART[x.dtype]
+        return ops.Complex(*complex_sign(_OF_PARTS, ops.Real(x, part), ops.Imag(x, part)), x.dtype)
     y = _real_sign(x)
     if is_as_on_cpu(y) or kind_of(y) != "f":
         return y
@@ -429,36 +425,14 @@ def sign(x: Tensor, /) -> Tensor:
     return where(ops.Equal(x, zero), zero, y)  # a GPU's and XLA's sign of -0 is -0
 
 
-def _outweighed(x: Tensor) -> Tensor:
-    """`x`; an infinite part becomes 1 with its sign, and the other part 0.
-
-    NaN where both parts are infinite.
-    """
-    part = _PART[x.dtype]
-    real, imag = ops.Real(x, part), ops.Imag(x, part)
-    is_real_infinite, is_imag_infinite = ops.IsInf(real), ops.IsInf(imag)
-    zero = constant(0, NAME[part])
-    scaled = ops.Complex(
-        where(is_real_infinite, ops.Sign(real), where(is_imag_infinite, zero, real)),
-        where(is_imag_infinite, ops.Sign(imag), where(is_real_infinite, zero, imag)),
-        x.dtype,
-    )
-    return where(ops.LogicalAnd(is_real_infinite, is_imag_infinite), constant(_NAN, name_of(x)), scaled)
+def _selected(condition: Tensor, x1: Any, x2: Any) -> Tensor:
+    """As `where`, also of one number."""
+    name = name_of(x1 if tf.is_tensor(x1) else x2)
+    return where(condition, *[x if tf.is_tensor(x) else constant(x, name) for x in (x1, x2)])
 
 
-def _sign_with_slope(x: Tensor, y: Tensor) -> Tensor:
-    """`y`, the sign of complex `x`, with the right derivative.
-
-    TensorFlow's derivative is 0, which holds for real operands only.
-    """
-    part = _PART[x.dtype]
-    size = complex_abs(x, part)
-    is_common_size = ops.LogicalAnd(ops.Less(constant(0, NAME[part]), size), ops.IsFinite(size))
-    # A NaN in the branch that `where` does not select would make the gradient NaN.
-    safe = where(is_common_size, x, constant(1, name_of(x)))
-    scale = complex_abs(safe, part)
-    quotient = ops.Complex(_real_div(ops.Real(safe, part), scale), _real_div(ops.Imag(safe, part), scale), x.dtype)
-    return where(is_common_size, quotient, y)
+_OF_PARTS: Final = SimpleNamespace(where=_selected, isinf=ops.IsInf, sign=ops.Sign, hypot=lambda x1, x2: hypot(x1, x2))
+"""The functions of `complex_sign`."""
 
 
 def _signbit(x: Tensor, /) -> Tensor:
