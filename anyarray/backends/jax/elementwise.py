@@ -469,7 +469,7 @@ def _exp(z: Native) -> Native:
     return lax.complex(u, jnp.where(turns_for_ever, jnp.nan, v))
 
 
-@with_jvps(lambda tangent, w, z: tangent * _sinh(z))
+@with_jvps(lambda tangent, w, z: tangent * _sinh(z))  # pyright: ignore[reportGeneralTypeIssues]  # each is the other's
 def _cosh(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
     u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), lax.abs(re), _product(_real_cosh(re), lax.cos(im)))
