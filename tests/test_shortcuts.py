@@ -5,16 +5,14 @@ They answer nothing that these refuse.
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-from types import SimpleNamespace
 from typing import Any, Final, Literal
 
 import numpy as np
 import pytest
 
 import anyarray as xp
-from anyarray.backends import _fourier, _lapack
+from anyarray.backends import _fourier
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shortcut import _CODES, FEW, shortcut
 
@@ -94,27 +92,6 @@ def test_what_has_no_solution_is_numpys_error_whatever_the_error_state(
         with pytest.raises(xp.LinAlgError):
             getattr(xp.linalg, function)(*map(xp.asarray, given))
         assert np.geterr() == state
-
-
-@pytest.mark.parametrize("what", ["no kernels", "other signatures", "other loops"])
-def test_a_kernel_that_numpy_does_not_have_is_none(what: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels: Any = getattr(np.linalg, "_umath_linalg", None)
-    assert kernels is not None  # else small calls take longer than is promised
-    names = ("det", "slogdet", "inv", "solve", "cholesky", "eigh", "eigvalsh", "eig", "eigvals", "svd")
-    assert all(callable(getattr(_lapack, name)) for name in names)
-    theirs = ("det", "slogdet", "inv", "solve", "cholesky_lo", "eigh_lo", "eigvalsh_lo", "eig", "eigvals", "svd_f")
-    found = {
-        "no kernels": None,
-        "other signatures": SimpleNamespace(**dict.fromkeys(theirs, np.vecdot)),
-        "other loops": SimpleNamespace(eigh_lo=kernels.eig, eigvalsh_lo=kernels.eigvals, solve=kernels.solve),
-    }[what]
-    monkeypatch.setattr(np.linalg, "_umath_linalg", found)
-    spec = importlib.util.find_spec(_lapack.__name__)
-    assert spec is not None
-    assert spec.loader is not None
-    other = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(other)
-    assert [getattr(other, name) for name in names] == [None] * len(names)
 
 
 def test_where_there_is_no_shortcut_the_function_stands_as_it_is() -> None:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from anyarray.backends import _parts
+from anyarray.backends._shared import fourier
 from anyarray.backends._shortcut import direct, shortcut
-from anyarray.backends.numpy import Axis, Native, as_complex, floating, require_axis
+from anyarray.backends.numpy import Native, aligned, as_complex, copied, floating, shape_of
 
 
 def _transform(function: Callable[..., Native], *, is_half: bool = False) -> Callable[..., Native]:
@@ -78,18 +79,8 @@ rfftn = _transform_n(np.fft.rfftn, np.fft.rfft)
 irfftn = _transform_n(np.fft.irfftn, np.fft.irfft, is_half=True, is_complex=False)
 
 
-@shortcut(np.fft.fftshift, "biufc")
-def fftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    return np.fft.fftshift(x, axes) if x.ndim else _unmoved(x, axes)
-
-
-@shortcut(np.fft.ifftshift, "biufc")
-def ifftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    return np.fft.ifftshift(x, axes) if x.ndim else _unmoved(x, axes)
-
-
-def _unmoved(x: Native, axes: Axis) -> Native:
-    """A copy of a 0-d array, which NumPy cannot shift."""
-    if axes is not None:
-        require_axis(axes)
-    return x.copy()
+fftshift, ifftshift = (
+    shortcut(theirs, "biufc")(ours)
+    for theirs, ours in zip((np.fft.fftshift, np.fft.ifftshift), fourier.shifts(np.roll, shape_of, copied), strict=True)
+)
+fftfreq, rfftfreq = fourier.frequencies(lambda values, dtype, device: aligned(values.astype(dtype, copy=False)))

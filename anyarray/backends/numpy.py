@@ -20,7 +20,7 @@ import numpy as np
 
 from anyarray._base import dtypes, extension, processor, sizes
 from anyarray._memory import alignment
-from anyarray.backends import _lapack, _masked, _ordering, _parts, _rows, _totals
+from anyarray.backends import _masked, _ordering, _parts, _rows, _totals
 from anyarray.backends._shared.axes import grid_axes, matrices, near_diagonal, only_axis, require_vectors
 from anyarray.backends._shared.keys import require_within
 from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
@@ -1085,7 +1085,7 @@ def qr(x: Native, /, *, mode: Literal["reduced", "complete"] = "reduced") -> tup
     return _qr(x, mode=mode)
 
 
-@shortcut(_lapack.cholesky, "fc", axes=2)
+@shortcut(np.linalg.cholesky, "fc", axes=2)
 def cholesky(x: Native, /, *, upper: bool = False) -> Native:
     return _cholesky(x, upper=upper)
 
@@ -1096,12 +1096,11 @@ def _own(function: Callable[..., Any]) -> Callable[..., Any]:
     return functools.update_wrapper(_parts.of_each(function), function)
 
 
-det = shortcut(_lapack.det, "fc", axes=2)(_own(np.linalg.det))
-slogdet = shortcut(_lapack.slogdet, "fc", axes=2)(_own(np.linalg.slogdet))
-inv = shortcut(_lapack.inv, "fc", axes=2)(_own(np.linalg.inv))
-solve = shortcut(_lapack.solve, "fc", "fc", axes=2)(_own(np.linalg.solve))
-eigh = shortcut(_lapack.eigh, "fc", axes=2)(_own(np.linalg.eigh))
-eigvalsh = shortcut(_lapack.eigvalsh, "fc", axes=2)(_own(np.linalg.eigvalsh))
+det, slogdet, inv, eigh, eigvalsh = (
+    shortcut(function, "fc", axes=2)(_own(function))
+    for function in (np.linalg.det, np.linalg.slogdet, np.linalg.inv, np.linalg.eigh, np.linalg.eigvalsh)
+)
+solve = shortcut(np.linalg.solve, "fc", "fc", axes=2)(_own(np.linalg.solve))
 
 
 def matrix_power(x: Native, n: int, /) -> Native:
@@ -1116,22 +1115,6 @@ _svd, _qr = _own(np.linalg.svd), _own(np.linalg.qr)
 _cholesky = _own(np.linalg.cholesky)
 
 
-def _negligible(x: Native, values: Native) -> Native:
-    """NumPy's threshold below which singular values count as 0."""
-    rtol = builtins.max(x.shape[-2:]) * _EPSILON[values.dtype]
-    return np.multiply(values[..., :1], rtol)  # the first is the largest
-
-
-_EPSILON: Final = {np.dtype(name): np.finfo(name).eps for name in ("f", "d")}
-
-
-def _rank(x: Native) -> Native:
-    """As `np.linalg.matrix_rank`, in half the time."""
-    values = _svd(x, compute_uv=False)
-    return np.add.reduce(values > _negligible(x, values), -1, np.intp)
-
-
-@shortcut(_rank, "fc", axes=2)
 def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
     if 0 in matrices(x).shape[-2:]:  # NumPy 2.1 raises, as there is no largest singular value
         return np.count_nonzero(np.empty((*x.shape[:-2], 0)), axis=-1)
@@ -1141,21 +1124,12 @@ def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
 _pinv = _own(np.linalg.pinv)
 
 
-def _inverse(x: Native) -> Native:
-    """As `np.linalg.pinv` of real matrices, in two thirds of the time."""
-    u, values, v = _svd(x, full_matrices=False)
-    is_large = values > _negligible(x, values)
-    np.divide(1, values, values, where=is_large)
-    values[~is_large] = 0
-    return np.matmul(np.matrix_transpose(v), values[..., None] * np.matrix_transpose(u))
-
-
-@shortcut(_inverse, "f", axes=2, is_finite=True)
+@shortcut(np.linalg.pinv, "f", axes=2, is_finite=True)
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
     return _pinv(_without_infinity(floating(x)), rtol=rtol)
 
 
-@shortcut(_lapack.svd, "f", axes=2, is_finite=True)
+@shortcut(np.linalg.svd, "f", axes=2, is_finite=True)
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, Native, Native]:
     return _svd(_without_infinity(x), full_matrices=full_matrices)
 
@@ -1183,19 +1157,20 @@ def floating(x: Native) -> Native:
     return x.astype(np.float64) if x.dtype.kind in "biu" else x
 
 
-@shortcut(_lapack.eig, "f", axes=2, is_finite=True)
-def eig(x: Native, /) -> tuple[Native, Native]:
-    """NumPy's, but always complex, as dtypes must not depend on values."""
-    found: tuple[Native, Native] = _eig(x)
-    return found if found[0].dtype.kind == "c" else (as_complex(found[0]), as_complex(found[1]))
+def _complex_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's eigenvalues or eigenvectors, but always complex, as dtypes must not depend on values."""
+
+    def eigen(x: Native, /) -> Any:
+        found = function(x)
+        return (as_complex(found[0]), as_complex(found[1])) if isinstance(found, tuple) else as_complex(found)
+
+    return eigen
 
 
-@shortcut(_lapack.eigvals, "f", axes=2, is_finite=True)
-def eigvals(x: Native, /) -> Native:
-    return as_complex(_eigvals(x))
-
-
-_eig, _eigvals = _own(np.linalg.eig), _own(np.linalg.eigvals)
+eig, eigvals = (
+    shortcut(_complex_of(direct(function)), "f", axes=2)(_complex_of(_own(function)))
+    for function in (np.linalg.eig, np.linalg.eigvals)
+)
 
 
 def as_complex(x: Native) -> Native:
@@ -1206,32 +1181,16 @@ _COMPLEX: Final = {np.dtype(np.float32): np.dtype(np.complex64), np.dtype(np.flo
 """A cache for common dtypes: `np.result_type` takes 0.4 us."""
 
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from anyarray.backends._fourier import fftfreq as fftfreq
+    from anyarray.backends._fourier import rfftfreq as rfftfreq
+else:
 
     def __getattr__(name: str) -> Any:
-        """A Fourier transform.
-
-        `numpy.fft` is imported when one is first called.
-        """
-        if name in ("fftshift", "ifftshift") or name.endswith(("fft", "fftn")):
+        """A function of `numpy.fft`, which is imported when one is first called."""
+        if name in ("fftshift", "ifftshift", "fftfreq", "rfftfreq") or name.endswith(("fft", "fftn")):
             return getattr(importlib.import_module("anyarray.backends._fourier"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    steps = np.arange(n)
-    steps[(n + 1) // 2 :] -= n
-    return _scaled(steps, 1.0 / (n * d), dtype)
-
-
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    return _scaled(np.arange(n // 2 + 1), 1.0 / (n * d), dtype)
-
-
-def _scaled(steps: Native, unit: float, dtype: np.dtype[Any]) -> Native:
-    """Their product in aligned memory."""
-    x = steps * unit if steps.nbytes < _SMALL else np.multiply(steps, unit, empty(steps.shape, dtype=_FLOAT64))
-    return x if x.dtype is dtype else aligned(x.astype(dtype))
 
 
 def finite_of(x: Native, nan: Any, posinf: Any, neginf: Any) -> Native:

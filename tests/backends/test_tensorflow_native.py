@@ -15,7 +15,7 @@ from test_differential import ELEMENTWISE, Call, reference
 import anyarray as xp
 
 tf = pytest.importorskip("tensorflow", reason="these tests are about TensorFlow")
-manipulation = pytest.importorskip("anyarray.backends.tensorflow.manipulation")
+ops = pytest.importorskip("anyarray.backends.tensorflow._ops")
 
 MANY = 40_000
 """So many elements are left to TensorFlow's kernels."""
@@ -93,13 +93,13 @@ def test_many_parts_are_taken_by_kernels_for_few(
 ) -> None:
     # A kernel for each number of parts takes 0.1 ms to make for each part: 0.3 s to iterate over 2000 rows once.
     asked = []
-    unpack = manipulation._unpack
+    unpack = ops.Unpack
 
     def counting(x: Any, parts: int, along: int) -> Any:
         asked.append(parts)
         return unpack(x, parts, along)
 
-    monkeypatch.setattr(manipulation, "_unpack", counting)
+    monkeypatch.setattr(ops, "Unpack", counting)
     a = np.arange(np.prod(shape)).reshape(shape)
     found = xp.unstack(xp.asarray(a), axis=axis)
     assert max(asked) <= 64

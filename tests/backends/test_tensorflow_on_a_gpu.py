@@ -18,11 +18,9 @@ import anyarray as xp
 tf = pytest.importorskip("tensorflow", reason="these tests are about TensorFlow")
 device = pytest.importorskip("anyarray.backends.tensorflow._device")
 indexing = pytest.importorskip("anyarray.backends.tensorflow.indexing")
-linalg = pytest.importorskip("anyarray.backends.tensorflow.linalg")
 linear_algebra = pytest.importorskip("anyarray.backends.tensorflow.linear_algebra")
-sets = pytest.importorskip("anyarray.backends.tensorflow.sets")
+ops = pytest.importorskip("anyarray.backends.tensorflow._ops")
 sorting = pytest.importorskip("anyarray.backends.tensorflow.sorting")
-derivatives = pytest.importorskip("anyarray.backends.tensorflow._derivatives")
 
 
 def kernels_that_raise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,7 +29,7 @@ def kernels_that_raise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     Out of bounds the one reads 0, the other writes nothing; of values for one place the scatter keeps any, here the
     first.
     """
-    gather, scatter = indexing._gather, derivatives._scatter
+    gather, scatter = ops.GatherV2, ops.TensorScatterUpdate
 
     def gathered(x: Any, index: Any, axis: Any, batched: int = 0) -> Any:
         length = x.shape[int(axis)]
@@ -47,8 +45,8 @@ def kernels_that_raise_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
         is_in = tf.reshape((index >= 0) & (index < rows.shape[0]), [-1])
         return scatter(rows, tf.boolean_mask(index, is_in), tf.boolean_mask(value, is_in))
 
-    monkeypatch.setattr(indexing, "_gather", gathered)
-    monkeypatch.setattr(derivatives, "_scatter", scattered)
+    monkeypatch.setattr(ops, "GatherV2", gathered)
+    monkeypatch.setattr(ops, "TensorScatterUpdate", scattered)
 
 
 @pytest.fixture
@@ -212,13 +210,13 @@ def test_of_values_for_one_place_the_last_is_written_and_has_the_slope(is_compil
 @pytest.mark.parametrize("dtype", ["int16", "uint16", "int8", "uint64"])
 @pytest.mark.usefixtures("on_a_gpu")
 def test_an_element_and_a_slice_are_written(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    update = indexing._strided_update
+    update = ops.TensorStridedSliceUpdate
 
     def kernel_of_a_gpu(x: Any, *others: Any) -> Any:
         assert x.dtype not in (tf.int16, tf.uint16)
         return update(x, *others)
 
-    monkeypatch.setattr(indexing, "_strided_update", kernel_of_a_gpu)
+    monkeypatch.setattr(ops, "TensorStridedSliceUpdate", kernel_of_a_gpu)
     x = xp.zeros(5, dtype=dtype)
     x[1] = 2
     x[2:] = xp.asarray([3, xp.iinfo(dtype).max, 5], dtype=dtype)
@@ -233,7 +231,7 @@ def test_a_matrix_without_a_root_has_a_factor_that_is_not_finite(
     a = np.asarray([[[4.0, 2.0], [2.0, 5.0]], [[1.0, 2.0], [2.0, 1.0]]])
     of_gpu = np.asarray([[[2.0, 0.0], [1.0, 2.0]], [[1.0, 2.0], [2.0, -3.0]]])  # the second stops half way
     dtype = np.complex128 if is_complex else np.float64
-    monkeypatch.setattr(linalg, "_cholesky", lambda x: tf.constant(of_gpu.astype(dtype)))
+    monkeypatch.setattr(ops, "Cholesky", lambda x: tf.constant(of_gpu.astype(dtype)))
     found = np.asarray(xp.linalg.cholesky(xp.asarray(a.astype(dtype))))
     np.testing.assert_array_equal(found[0], of_gpu[0])
     assert not np.isfinite(found[1]).all()
@@ -245,12 +243,12 @@ def test_a_matrix_without_a_root_has_a_factor_that_is_not_finite(
 def test_singular_values_of_what_is_not_finite_are_nan(
     function: str, dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    svd = linalg._svd
+    svd = ops.Svd
 
     def of_zeros(x: Any, *options: Any) -> Any:  # a GPU gives any numbers
         return svd(tf.where(tf.math.is_finite(tf.abs(x)), x, tf.zeros_like(x)), *options)
 
-    monkeypatch.setattr(linalg, "_svd", of_zeros)
+    monkeypatch.setattr(ops, "Svd", of_zeros)
     a = np.asarray([[[1.0, np.inf], [0.0, 1.0]], [[2.0, 0.0], [0.0, 1.0]]]).astype(dtype)
     found = getattr(xp.linalg, function)(xp.asarray(a))
     for part in found if isinstance(found, tuple) else (found,):
@@ -328,7 +326,7 @@ def test_no_kernel_for_int32_orders_float32(monkeypatch: pytest.MonkeyPatch) -> 
 def test_distinct_values_are_found_without_sums_by_segments(
     dtype: str, n: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sets, "_segment_sum", None)
+    monkeypatch.setattr(ops, "UnsortedSegmentSum", None)
     a = vector(dtype, n)
     expected = np.unique(a, True, True, True, equal_nan=False)
     for found, right in zip(xp.unique_all(xp.asarray(a)), expected, strict=True):
@@ -367,14 +365,14 @@ def test_the_slope_of_a_sum_in_rows_is_that_of_a_sum() -> None:
 def test_a_product_keeps_float32_beside_tf32(
     shape1: tuple[int, ...], shape2: tuple[int, ...], dtype: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    product = linear_algebra._matmul
+    product = ops.BatchMatMulV2
 
     def in_tf32(x1: Any, x2: Any, *options: Any) -> Any:
         assert x1.dtype not in (tf.float32, tf.complex64)
         return product(x1, x2, *options)
 
     monkeypatch.setattr(linear_algebra, "_knows_tf32", lambda: True)
-    monkeypatch.setattr(linear_algebra, "_matmul", in_tf32)
+    monkeypatch.setattr(ops, "BatchMatMulV2", in_tf32)
     random = np.random.default_rng(0)
     a, b = random.random(shape1).astype(dtype), random.random(shape2).astype(dtype)
     found = xp.asarray(a) @ xp.asarray(b)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from anyarray.backends._shared.axes import moved
+from anyarray._base import dtypes
+from anyarray.backends._shared.axes import axis_in, moved
 
 Home = Any
 Native = Any
@@ -39,15 +40,28 @@ def count_nonzero(home: Home, x: Native, /, *, axis: Any = None, keepdims: bool 
 def diff(
     home: Home, x: Native, /, *, axis: int = -1, n: int = 1, prepend: Native | None = None, append: Native | None = None
 ) -> Native:
+    if n < 0:
+        raise ValueError(f"n must not be negative, not {n}")
+    axis = axis_in(axis, len(home.shape_of(x)))
     ends = [one for one in (prepend, x, append) if one is not None]
+    if not n:
+        name = dtypes.result_name(*[home.dtype(one).name for one in ends])
+        return home.duplicate(home.astype(x, home.backend.native_dtype(name)))
     if len(ends) > 1:
+        ends = [one if home.shape_of(one) else _like_a_row(home, one, x, axis) for one in ends]
         x = home.concat(ends, axis=axis)
-    before = (slice(None),) * (axis % x.ndim)
+    before = (slice(None),) * axis
+    subtract = home.not_equal if home.dtype(x).kind == "b" else home.subtract
     for _ in range(n):
-        later, earlier = home.getitem(x, (*before, slice(1, None))), home.getitem(x, (*before, slice(None, -1)))
-        is_bool = home.dtype(x).kind == "b"
-        x = home.not_equal(later, earlier) if is_bool else home.subtract(later, earlier)
+        if home.shape_of(x)[axis] == 0:
+            break
+        x = subtract(home.getitem(x, (*before, slice(1, None))), home.getitem(x, (*before, slice(None, -1))))
     return x
+
+
+def _like_a_row(home: Home, number: Native, x: Native, axis: int) -> Native:
+    """A number in the shape of `x`, but of length 1 along an axis; the trace may not know the others."""
+    return home.broadcast_arrays(number, home.sum(x, axis=axis, keepdims=True))[0]
 
 
 def isin(home: Home, x1: Native, x2: Native, /, *, invert: bool = False) -> Native:

@@ -1,13 +1,16 @@
-"""Fourier transforms along several axes."""
+"""Fourier transforms along several axes, frequencies, and shifts of spectra."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from anyarray.backends._shared.axes import axis_in
 
 Native = Any
+Axes = int | Sequence[int] | None
 
 
 def plan(
@@ -51,3 +54,35 @@ def one_by_one(
     for transform, n, axis in steps if is_half else reversed(steps):
         x = transform(x, n=n, axis=axis, norm=norm)
     return x
+
+
+def shifts(
+    roll: Callable[..., Native], lengths: Callable[[Native], Sequence[Any]], copied: Callable[[Native], Native]
+) -> tuple[Any, Any]:
+    """`fftshift` and `ifftshift` over a `roll` by several axes; without axes they are a copy."""
+
+    def rolled(x: Native, axes: Axes, sign: int) -> Native:
+        shape = lengths(x)
+        named = range(len(shape)) if axes is None else (axes,) if isinstance(axes, int) else axes
+        places = tuple([axis_in(axis, len(shape)) for axis in named])  # an axis named twice is shifted twice
+        return roll(x, tuple([sign * (shape[axis] // 2) for axis in places]), axis=places) if places else copied(x)
+
+    def fftshift(x: Native, /, *, axes: Axes = None) -> Native:
+        return rolled(x, axes, 1)
+
+    def ifftshift(x: Native, /, *, axes: Axes = None) -> Native:
+        return rolled(x, axes, -1)
+
+    return fftshift, ifftshift
+
+
+def frequencies(made: Callable[[np.ndarray[Any, Any], Any, Any], Native]) -> tuple[Any, Any]:
+    """`fftfreq` and `rfftfreq`: `made` gives the array of an ndarray, its dtype, and the device."""
+
+    def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Native:
+        return made(np.fft.fftfreq(n, d), dtype, device)
+
+    def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Native:
+        return made(np.fft.rfftfreq(n, d), dtype, device)
+
+    return fftfreq, rfftfreq

@@ -22,6 +22,7 @@ import numpy as np
 from array_api_compat import cupy as namespace
 
 from anyarray._base import dtypes
+from anyarray.backends._shared import fourier
 from anyarray.backends._shared.axes import matrices, near_diagonal, only_axis, require_vectors
 from anyarray.backends._shared.refusals import boolean, real_valued, refuse_complex
 from anyarray.backends.cupy import _transfers
@@ -910,19 +911,5 @@ fftn, ifftn = _transform_n(namespace.fft.fftn), _transform_n(namespace.fft.ifftn
 rfftn, irfftn = _transform_n(namespace.fft.rfftn, is_real=True), _transform_n(namespace.fft.irfftn)
 
 
-def fftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    _require_axes(x, axes)
-    return cupy.fft.fftshift(x, axes) if x.ndim else x.copy()
-
-
-def ifftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    _require_axes(x, axes)
-    return cupy.fft.ifftshift(x, axes) if x.ndim else x.copy()
-
-
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None = None) -> Native:
-    return cupy.fft.fftfreq(n, d).astype(dtype, copy=False)
-
-
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: int | None = None) -> Native:
-    return cupy.fft.rfftfreq(n, d).astype(dtype, copy=False)
+fftshift, ifftshift = fourier.shifts(cupy.roll, shape_of, duplicate)
+fftfreq, rfftfreq = fourier.frequencies(lambda values, dtype, device: from_numpy(values.astype(dtype), device))

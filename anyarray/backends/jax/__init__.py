@@ -28,25 +28,14 @@ from typing import Final
 from anyarray.backends.jax import _loading as _loading  # before anything else imports JAX
 
 # isort: split
+from anyarray.backends._shared import chapters
 from anyarray.backends.jax._composition import *
 from anyarray.backends.jax._hooks import *
 from anyarray.backends.jax._mesh import *
 from anyarray.backends.jax._scope import *
 from anyarray.backends.jax._slopes import with_slopes as with_slopes
 from anyarray.backends.jax._transforms import *
-from anyarray.backends.jax.creation import *
-from anyarray.backends.jax.data_types import *
-from anyarray.backends.jax.elementwise import *
-from anyarray.backends.jax.fft import *
-from anyarray.backends.jax.indexing import *
-from anyarray.backends.jax.linalg import *
-from anyarray.backends.jax.linear_algebra import *
-from anyarray.backends.jax.manipulation import *
-from anyarray.backends.jax.random import *
-from anyarray.backends.jax.searching import *
-from anyarray.backends.jax.sets import *
-from anyarray.backends.jax.sorting import *
-from anyarray.backends.jax.statistical import *
-from anyarray.backends.jax.utility import *
+
+globals().update(chapters.functions(__name__))
 
 SPECIAL: Final = "anyarray.backends.jax.special"

@@ -94,6 +94,20 @@ def with_zeros(function: Function) -> Function:
     return differentiated
 
 
+def with_jvps(*slopes: Function | None) -> Callable[[Function], Function]:
+    """A decorator that sets the JVPs of a function by each argument.
+
+    They take the tangent, the value and the arguments; None is 0.
+    """
+
+    def decorated(function: Function) -> Function:
+        differentiated = jax.custom_jvp(function)
+        differentiated.defjvps(*slopes)
+        return differentiated
+
+    return decorated
+
+
 def with_slopes(name: str, function: Function, slopes: Sequence[Function | None]) -> Function:
     """An elementwise `function` with such derivatives, by each argument.
 

@@ -16,11 +16,6 @@ from anyarray.backends._shared.axes import near_diagonal, progression
 from anyarray.backends.jax._hooks import placed
 from anyarray.backends.jax._kernel import Native, compiled, in_dtype, kind_of
 
-__all__ = [
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
-    "triu", "zeros", "zeros_like",
-]  # fmt: skip
-
 
 def creation(function: Callable[..., Native]) -> Callable[..., Native]:
     """`function` on the default device, its result committed to `device`."""

@@ -11,8 +11,6 @@ from anyarray.backends.jax._hooks import to_device
 from anyarray.backends.jax._kernel import PADDED, Native, compiled, in_dtype, truth
 from anyarray.backends.jax._scope import sometimes
 
-__all__ = ["astype", "bitcast"]
-
 
 @sometimes
 @compiled(static=("dtype",), instead=PADDED)

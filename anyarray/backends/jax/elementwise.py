@@ -29,17 +29,7 @@ from anyarray.backends.jax._kernel import (
     promoted,
     require_kinds,
 )
-from anyarray.backends.jax._slopes import with_zeros
-
-__all__ = [
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "complex_of", "conj",
-    "copysign", "cos", "cosh", "cube", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "gcd", "greater",
-    "greater_equal", "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log1p", "log2",
-    "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
-    "negative", "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "root", "round", "sign",
-    "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
-]  # fmt: skip
+from anyarray.backends.jax._slopes import with_jvps, with_zeros
 
 
 def _sloped(function: Callable[..., Native], kinds: str = "fc") -> Callable[..., Native]:
@@ -86,19 +76,8 @@ def absolute(x: Native) -> Native:
     return modulus(x) if kind_of(x) == "f" else jnp.abs(x)
 
 
-@jax.custom_jvp
-def modulus(x: Native) -> Native:
-    return lax.abs(x)
-
-
-@modulus.defjvp
-def _slope_of_modulus(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    """The JVP of the modulus: the derivative at 0 is 0, where JAX has 1.
-
-    So functions such as log1p(exp(-abs(x))) have the right derivative there.
-    """
-    (x,), (tangent,) = primals, tangents
-    return modulus(x), tangent * lax.sign(x)
+# The derivative at 0 is 0, where JAX has 1: so functions such as log1p(exp(-abs(x))) have the right one there.
+modulus = with_jvps(lambda tangent, y, x: tangent * lax.sign(x))(lax.abs)
 
 
 def _any_infinite(x: Native) -> Native:
@@ -282,17 +261,14 @@ _with_slope_of_power(_real_power)
 _with_slope_of_power(_complex_power)
 
 
-@jax.custom_jvp
-def _hypotenuse(x1: Native, x2: Native) -> Native:
-    return jnp.hypot(x1, x2)
+def _share(tangent: Native, y: Native, x: Native) -> Native:
+    """The JVP of hypot by one argument: at 0 it is 0, as for the modulus."""
+    return tangent * (x / jnp.where(y == 0, 1, y))
 
 
-@_hypotenuse.defjvp
-def _slope_of_hypotenuse(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
-    """The JVP of hypot: the derivative at 0 is 0, as for the modulus."""
-    y = _hypotenuse(*primals)
-    size = jnp.where(y == 0, 1, y)
-    return y, tangents[0] * (primals[0] / size) + tangents[1] * (primals[1] / size)
+_hypotenuse = with_jvps(
+    lambda tangent, y, x1, x2: _share(tangent, y, x1), lambda tangent, y, x1, x2: _share(tangent, y, x2)
+)(jnp.hypot)
 
 
 def _with_sign_of(x1: Native, x2: Native) -> Native:
@@ -300,43 +276,24 @@ def _with_sign_of(x1: Native, x2: Native) -> Native:
     return jnp.where(jnp.signbit(x2), -size, size)
 
 
-@jax.custom_jvp
-def _next_after(x1: Native, x2: Native) -> Native:
-    return jnp.nextafter(x1, x2)
+# JAX has no JVP.
+_next_after = with_jvps(lambda tangent, y, x1, x2: jnp.broadcast_to(tangent, y.shape), None)(jnp.nextafter)
 
 
-@_next_after.defjvp
-def _slope_of_next_after(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
-    """The JVP of nextafter, which has the tangent of `x1`; JAX has no JVP."""
-    y = _next_after(*primals)
-    return y, jnp.broadcast_to(tangents[0], y.shape)
+def _share_of_sum(tangent: Native, x1: Native, x2: Native) -> Native:
+    """The JVP of logaddexp by the first: its share of the sum. JAX's treats infinities as 0."""
+    return tangent * lax.logistic(jnp.where((x1 == x2) & jnp.isinf(x1), 0, x1 - x2))
 
 
-@jax.custom_jvp
-def _log_of_sum(x1: Native, x2: Native) -> Native:
-    return jnp.logaddexp(x1, x2)
+_log_of_sum = with_jvps(
+    lambda tangent, y, x1, x2: _share_of_sum(tangent, x1, x2), lambda tangent, y, x1, x2: _share_of_sum(tangent, x2, x1)
+)(jnp.logaddexp)
 
 
-@_log_of_sum.defjvp
-def _slope_of_log_of_sum(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
-    """The JVP: each partial derivative is the operand's share of the sum.
-
-    JAX's treats infinities as 0.
-    """
-    x1, x2 = primals
-    difference = jnp.where((x1 == x2) & jnp.isinf(x1), 0, x1 - x2)
-    return _log_of_sum(x1, x2), tangents[0] * lax.logistic(difference) + tangents[1] * lax.logistic(-difference)
-
-
-@jax.custom_jvp
+@with_jvps(lambda tangent, y, x: tangent)
 def _without_sign_of_zero(x: Native) -> Native:
     # Not x + 0, which XLA evaluates to -0 for -0.
     return jnp.where(x == 0, 0, x)
-
-
-@_without_sign_of_zero.defjvp
-def _slope_of_without_sign_of_zero(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    return _without_sign_of_zero(*primals), tangents[0]
 
 
 def _root(x: Native) -> Native:
@@ -475,26 +432,6 @@ def _turned_back(z: Native) -> Native:
     return lax.complex(lax.imag(z), -lax.real(z))
 
 
-Derivative = Callable[[Native, Native], Native]
-"""The derivative of a function, from its argument and its value, in that order."""
-
-
-def _with_derivative(derivative: Derivative) -> Callable[[Callable[[Native], Native]], Callable[[Native], Native]]:
-    """A decorator that sets the derivative of a complex function."""
-
-    def decorated(function: Callable[[Native], Native]) -> Callable[[Native], Native]:
-        differentiated = jax.custom_jvp(function)
-
-        @differentiated.defjvp
-        def slope(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-            y = differentiated(*primals)
-            return y, tangents[0] * derivative(*primals, y)
-
-        return differentiated
-
-    return decorated
-
-
 _GREAT: Final = 20
 """From here on the hyperbolic sine and cosine are half an exponential, up to rounding."""
 
@@ -512,14 +449,16 @@ def _hyperbolic(function: Callable[[Native], Native], sign: Callable[[Native], N
     return exact
 
 
-_real_sinh: Final = jax.custom_jvp(_hyperbolic(lax.sinh, lax.sign))
-_real_cosh: Final = jax.custom_jvp(_hyperbolic(lax.cosh, lambda x: lax.full_like(x, 1)))
 # Not the JVP of `where`, as the derivative of the branch that is not selected may be infinite.
-_real_sinh.defjvps(lambda tangent, y, x: tangent * _real_cosh(x))
-_real_cosh.defjvps(lambda tangent, y, x: tangent * _real_sinh(x))
+_real_sinh: Callable[..., Native] = with_jvps(lambda tangent, y, x: tangent * _real_cosh(x))(
+    _hyperbolic(lax.sinh, lax.sign)
+)
+_real_cosh: Callable[..., Native] = with_jvps(lambda tangent, y, x: tangent * _real_sinh(x))(
+    _hyperbolic(lax.cosh, lambda x: lax.full_like(x, 1))
+)
 
 
-@_with_derivative(lambda z, w: w)
+@with_jvps(lambda tangent, w, z: tangent * w)
 def _exp(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
     half = lax.exp(re / 2)  # exp(re) may overflow where its product with a small cosine does not
@@ -530,21 +469,21 @@ def _exp(z: Native) -> Native:
     return lax.complex(u, jnp.where(turns_for_ever, jnp.nan, v))
 
 
-@_with_derivative(lambda z, w: _sinh(z))
+@with_jvps(lambda tangent, w, z: tangent * _sinh(z))  # pyright: ignore[reportGeneralTypeIssues]  # each is the other's
 def _cosh(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
     u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), lax.abs(re), _product(_real_cosh(re), lax.cos(im)))
     return lax.complex(u, _product(_real_sinh(re), lax.sin(im)))
 
 
-@_with_derivative(lambda z, w: _cosh(z))  # pyright: ignore[reportGeneralTypeIssues]  # each is the other's derivative
+@with_jvps(lambda tangent, w, z: tangent * _cosh(z))
 def _sinh(z: Native) -> Native:
     re, im = lax.real(z), lax.imag(z)
     u = jnp.where(jnp.isinf(re) & ~lax.is_finite(im), re, _product(_real_sinh(re), lax.cos(im)))
     return lax.complex(u, _product(_real_cosh(re), lax.sin(im)))
 
 
-@_with_derivative(lambda z, w: (1 + w) * (1 - w))
+@with_jvps(lambda tangent, w, z: tangent * ((1 + w) * (1 - w)))
 def _tanh(z: Native) -> Native:
     w = _mirrored(lax.tanh, "odd")(z)
     re, im = lax.real(z), lax.imag(z)
@@ -604,15 +543,8 @@ def _atanh(z: Native) -> Native:
     return lax.complex(u, jnp.where(unknown, jnp.nan, lax.imag(w)))
 
 
-@jax.custom_jvp
-def _arc_cosine(z: Native) -> Native:
-    return lax.acos(z)
-
-
-@_arc_cosine.defjvp
-def _slope_of_arc_cosine(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    """The JVP, as minus that of asin; XLA's own has the wrong sign at 2."""
-    return _arc_cosine(*primals), -jax.jvp(_rotated(_asinh), primals, tangents)[1]
+# Minus the JVP of asin; XLA's own has the wrong sign at 2.
+_arc_cosine = with_jvps(lambda tangent, w, z: -jax.jvp(_rotated(_asinh), (z,), (tangent,))[1])(lax.acos)
 
 
 def _acos(z: Native) -> Native:

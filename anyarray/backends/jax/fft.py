@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
-from jax import lax
 
 from anyarray.backends._shared import fourier
-from anyarray.backends.jax._kernel import Axes, Native, cast, compiled, inexact
+from anyarray.backends.jax._hooks import duplicate
+from anyarray.backends.jax._kernel import Native, cast, compiled, inexact
 from anyarray.backends.jax.creation import creation
-
-__all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
-]  # fmt: skip
 
 
 def _spectral(x: Native) -> Native:
@@ -75,32 +71,17 @@ rfftn = _transform_n(jnp.fft.rfftn, jnp.fft.fft, jnp.fft.rfft)
 irfftn = _transform_n(jnp.fft.irfftn, jnp.fft.ifft, jnp.fft.irfft)
 
 
-@compiled
-def _frequencies(spacing: Native, *, n: int, half: bool, dtype: Any) -> Native:
-    steps = lax.iota(jnp.int64, n // 2 + 1 if half else n)
-    if not half:
-        steps = jnp.where(steps < (n + 1) // 2, steps, steps - n)
-    return lax.convert_element_type(cast(steps, "float64") / (n * spacing), dtype)
-
-
 @creation
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any) -> Native:
-    return _frequencies(np.float64(d), n=n, half=False, dtype=dtype)
+def _made(frequencies: np.ndarray[Any, Any], dtype: Any) -> Native:
+    return jnp.asarray(frequencies.astype(dtype))
 
 
-@creation
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any) -> Native:
-    return _frequencies(np.float64(d), n=n, half=True, dtype=dtype)
+fftfreq, rfftfreq = fourier.frequencies(lambda values, dtype, device: _made(values, dtype, device=device))
 
 
-@compiled
-def _shift(x: Native, *, axes: Axes, inverse: bool) -> Native:
-    return (jnp.fft.ifftshift if inverse else jnp.fft.fftshift)(x, axes)
+@compiled(static=("by",))  # `roll` is compiled for all shifts, and takes twice the time
+def _rolled(x: Native, by: tuple[int, ...], *, axis: tuple[int, ...]) -> Native:
+    return jnp.roll(x, by, axis)
 
 
-def fftshift(x: Native, /, *, axes: int | Sequence[int] | None = None) -> Native:
-    return _shift(x, axes=axes if axes is None or isinstance(axes, int) else tuple(axes), inverse=False)
-
-
-def ifftshift(x: Native, /, *, axes: int | Sequence[int] | None = None) -> Native:
-    return _shift(x, axes=axes if axes is None or isinstance(axes, int) else tuple(axes), inverse=True)
+fftshift, ifftshift = fourier.shifts(_rolled, operator.attrgetter("shape"), duplicate)

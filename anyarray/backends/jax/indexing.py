@@ -27,8 +27,6 @@ from anyarray.backends.jax._scope import sometimes
 from anyarray.backends.jax._seldom import is_rare
 from anyarray.backends.jax.data_types import converted
 
-__all__ = ["getitem", "setitem", "take", "take_along_axis"]
-
 
 def _wide(indices: Native) -> Native:
     """`indices` cast to int64; uint64 is clamped, so that none turns negative.

@@ -15,12 +15,8 @@ from anyarray.backends import jax as backend
 from anyarray.backends._shared import linear_algebra
 from anyarray.backends._shared.axes import near_diagonal, require_vectors
 from anyarray.backends.jax._kernel import Axes, Native, compiled, inexact, kind_of, promoted
+from anyarray.backends.jax._slopes import with_jvps
 from anyarray.backends.jax.statistical import added, reduced, total_dtype
-
-__all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
-    "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
-]  # fmt: skip
 
 
 @compiled
@@ -87,19 +83,8 @@ def _mirrored(x: Native, *, upper: bool = False) -> Native:
     return jnp.where(lower.T if upper else lower, x, jnp.conj(x).mT)
 
 
-@jax.custom_jvp
-def _determinant(x: Native) -> Native:
-    return jnp.linalg.det(x)
-
-
-@_determinant.defjvp
-def _slope_of_determinant(primals: tuple[Native], tangents: tuple[Native]) -> tuple[Native, Native]:
-    """The JVP of the determinant.
-
-    JAX's is 0 at singular matrices with a nonzero derivative, such as one with a column of zeros.
-    """
-    (x,), (tangent,) = primals, tangents
-    return _determinant(x), jnp.sum(_cofactors(x) * tangent, (-2, -1))
+# JAX's derivative is 0 at singular matrices with a nonzero one, such as one with a column of zeros.
+_determinant = with_jvps(lambda tangent, y, x: jnp.sum(_cofactors(x) * tangent, (-2, -1)))(jnp.linalg.det)
 
 
 def _cofactors(x: Native) -> Native:
@@ -116,15 +101,10 @@ def _cofactors_of_singular(x: Native) -> Native:
     return linear_algebra.cofactors_of_singular(jnp, _without_infinity(x))
 
 
-@jax.custom_jvp
-def _lost(x: Native, is_lost: Native) -> Native:
-    """Zeros, with the derivative NaN where `is_lost`."""
-    return jnp.zeros_like(x)
-
-
-@_lost.defjvp
-def _slope_of_lost(primals: tuple[Native, Native], tangents: tuple[Native, Any]) -> tuple[Native, Native]:
-    return _lost(*primals), tangents[0] * jnp.where(primals[1], np.nan, 0).astype(tangents[0].dtype)
+# Zeros, with the derivative NaN where it is lost.
+_lost = with_jvps(lambda tangent, y, x, is_lost: tangent * jnp.where(is_lost, np.nan, 0).astype(tangent.dtype), None)(
+    lambda x, is_lost: jnp.zeros_like(x)
+)
 
 
 @_factoring
@@ -300,24 +280,18 @@ def _pinv(x: Native, rtol: Native | float | None) -> Native:
     return inverse if _is_empty(x) else _by_lapack(x, inverse)
 
 
-@jax.custom_jvp
-def _pseudoinverse(x: Native, rtol: Native) -> Native:
-    return jnp.linalg.pinv(x, rtol=rtol)
-
-
-@_pseudoinverse.defjvp
-def _slope_of_pseudoinverse(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
+def _slope_of_pseudoinverse(step: Native, inverse: Native, x: Native, rtol: Native) -> Native:
     """The JVP, as of `jnp.linalg.pinv`, which takes no tracer as `rtol`.
 
     Here it is an operand of a compiled function. Source: Golub and Pereyra, 1973.
     """
-    (x, rtol), (step, _) = primals, tangents
     with jax.default_matmul_precision("highest"):
-        inverse = _pseudoinverse(x, rtol)
         turned, adjoint = jnp.conj(step).mT, jnp.conj(inverse).mT
         left, right = inverse @ (adjoint @ turned), (turned @ adjoint) @ inverse
-        slope = left - (left @ x) @ inverse + right - inverse @ (x @ right) - inverse @ step @ inverse
-    return inverse, slope
+        return left - (left @ x) @ inverse + right - inverse @ (x @ right) - inverse @ step @ inverse
+
+
+_pseudoinverse = with_jvps(_slope_of_pseudoinverse, None)(lambda x, rtol: jnp.linalg.pinv(x, rtol=rtol))
 
 
 def pinv(x: Native, /, *, rtol: Native | float | None = None) -> Native:

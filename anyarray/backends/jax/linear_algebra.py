@@ -10,8 +10,6 @@ import numpy as np
 
 from anyarray.backends.jax._kernel import HIGHEST, Native, compiled, kind_of, promoted
 
-__all__ = ["dot", "einsum", "inner", "matmul", "matrix_transpose", "tensordot", "vecdot"]
-
 
 @compiled
 def matrix_transpose(x: Native) -> Native:

@@ -17,11 +17,6 @@ from anyarray.backends.jax._kernel import Axes, Native, compiled, instead_of, pr
 from anyarray.backends.jax._scope import sometimes
 from anyarray.backends.jax.indexing import row
 
-__all__ = [
-    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat",
-    "reshape", "roll", "squeeze", "stack", "tile", "unstack",
-]  # fmt: skip
-
 
 @compiled(static=("shape",), instead=np.broadcast_to)
 def broadcast_to(x: Native, shape: tuple[int, ...]) -> Native:

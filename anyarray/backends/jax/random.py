@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import jax
 from jax import lax
 
-from anyarray.backends.jax._kernel import Native
-from anyarray.backends.jax._slopes import scaled
+from anyarray.backends.jax._slopes import scaled, with_jvps
 
-__all__ = ["random_gammas"]
-
-
-@jax.custom_jvp
-def random_gammas(a: Native, drawn: Native, /) -> Native:
-    return drawn
-
-
-@random_gammas.defjvp
-def _slope(primals: tuple[Native, Native], tangents: tuple[Native, Native]) -> tuple[Native, Native]:
-    a, drawn = primals
-    return drawn, scaled(tangents[0], lax.random_gamma_grad(a, drawn))
+random_gammas = with_jvps(lambda tangent, y, a, drawn: scaled(tangent, lax.random_gamma_grad(a, drawn)), None)(
+    lambda a, drawn: drawn
+)

@@ -19,8 +19,6 @@ from anyarray.backends.jax._kernel import PADDED, Axes, Native, cast, compiled, 
 from anyarray.backends.jax.indexing import extremes
 from anyarray.backends.jax.statistical import added, reduced
 
-__all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
-
 
 @compiled(instead=np.count_nonzero)
 def count_nonzero(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:

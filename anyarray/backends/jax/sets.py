@@ -13,8 +13,6 @@ from anyarray.backends.jax._host import data_dependent
 from anyarray.backends.jax._kernel import Native, cast, compiled, kind_of, promoted
 from anyarray.backends.jax.sorting import argsort_of
 
-__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
-
 _COMPARED: Final = 1 << 16
 """The maximum number of pairs for which all are compared."""
 _FEW: Final = 32

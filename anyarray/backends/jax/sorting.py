@@ -18,8 +18,6 @@ from anyarray.backends import numpy as on_numpy
 from anyarray.backends.jax._host import sooner
 from anyarray.backends.jax._kernel import Native, compiled, kind_of, require_kinds
 
-__all__ = ["argsort", "sort"]
-
 
 @compiled
 def _sort(x: Native, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:

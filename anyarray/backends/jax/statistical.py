@@ -31,8 +31,6 @@ from anyarray.backends.jax._kernel import (
     truth,
 )
 
-__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
-
 
 def total_dtype(x: Native, dtype: Any) -> Any:
     """The dtype of a sum or product over `x`."""

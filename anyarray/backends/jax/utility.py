@@ -7,8 +7,6 @@ import numpy as np
 
 from anyarray.backends.jax._kernel import Axes, Native, compiled, promoted, truth
 
-__all__ = ["all", "any", "diff"]
-
 
 @compiled(instead=np.all)
 def all(x: Native, *, axis: Axes = None, keepdims: bool = False) -> Native:

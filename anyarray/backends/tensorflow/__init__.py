@@ -13,25 +13,14 @@ from typing import Any, Final
 from anyarray.backends.tensorflow import _loading as _loading  # before anything else imports TensorFlow
 
 # isort: split
+from anyarray.backends._shared import chapters
 from anyarray.backends.tensorflow._adoption import *
 from anyarray.backends.tensorflow._hooks import *
 from anyarray.backends.tensorflow._loops import *
 from anyarray.backends.tensorflow._slopes import with_slopes as with_slopes
 from anyarray.backends.tensorflow._transforms import *
-from anyarray.backends.tensorflow.creation import *
-from anyarray.backends.tensorflow.data_types import *
-from anyarray.backends.tensorflow.elementwise import *
-from anyarray.backends.tensorflow.fft import *
-from anyarray.backends.tensorflow.indexing import *
-from anyarray.backends.tensorflow.linalg import *
-from anyarray.backends.tensorflow.linear_algebra import *
-from anyarray.backends.tensorflow.manipulation import *
-from anyarray.backends.tensorflow.random import *
-from anyarray.backends.tensorflow.searching import *
-from anyarray.backends.tensorflow.sets import *
-from anyarray.backends.tensorflow.sorting import *
-from anyarray.backends.tensorflow.statistical import *
-from anyarray.backends.tensorflow.utility import *
+
+globals().update(chapters.functions(__name__))
 
 SPECIAL: Final = "anyarray.backends.tensorflow.special"
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow import _slopes
 from anyarray.backends.tensorflow._device import EagerTensor, Tensor, is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import FEW, from_host, on_host
@@ -29,65 +30,14 @@ from anyarray.backends.tensorflow._kernel import (
     may_be_fused,
     name_of,
     number,
-    op,
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, length_tensor, lengths, shape_tensor
 
 Binary = Callable[[Tensor, Tensor], Tensor]
 
-_add = op("AddV2")
-_any = op("Any")
-_choose = op("Select")
-"""For three tensors of one shape. It takes half the time of SelectV2."""
-_clip = op("ClipByValue")
-_concat = op("ConcatV2")
-_conj = op("Conj")
-_cross = op("Cross")
-_cumulative_product = op("Cumprod")
-_det = op("MatrixDeterminant")
-_diagonal = op("MatrixDiagPartV3")
-_equal = op("Equal")
-_exp = op("Exp")
-_expand_dims = op("ExpandDims")
-_fill = op("Fill")
-_gather = op("GatherV2")
-_half_unless_positive = op("LeakyReluGrad")
-_if_positive = op("ReluGrad")
-_inverse = op("MatrixInverse")
-_is_finite = op("IsFinite")
-_less = op("Less")
-_log = op("Log")
-_log_det = op("LogMatrixDeterminant")
-_logical_and = op("LogicalAnd")
-_logical_or = op("LogicalOr")
-_matmul = op("BatchMatMulV2")
-_lost_pow = op("Pow")
-"""The power whose gradient is NaN where 0 is multiplied by an infinite derivative."""
-_multiplied = op("MulNoNan")
 _multiply = _slopes.multiply
-_negative = op("Neg")
-_not_equal = op("NotEqual")
-_ones_like = op("OnesLike")
-_pack = op("Pack")
 _pow = _slopes.power
-_range = op("Range")
-_real = op("Real")
-_reshape = op("Reshape")
-_scatter = op("TensorScatterUpdate")
-_segment_max = op("UnsortedSegmentMax")
-_select = op("SelectV2")
-_set_diagonal = op("MatrixSetDiagV3")
-_sign = op("Sign")
-_size = op("Size")
-_stop_gradient = op("StopGradient")
-_strided_slice = op("StridedSlice")
-_subtract = op("Sub")
-_sum = op("Sum")
-_svd = op("Svd")
-_transpose = op("Transpose")
-_unpack = op("Unpack")
-_zeros_like = op("ZerosLike")
 
 _LEVELS: Final = 31
 """How often a length is halved that a trace does not know."""
@@ -105,8 +55,8 @@ def halved_at_ties(name: str, larger: Binary, is_at_least: Binary) -> Binary:
         # The mean has half the derivative by each operand. It replaces the first where both are equal, so the value is
         # the same.
         half = constant(0.5, name_of(x1))
-        mean = _add(_multiply(x1, half), _multiply(x2, half))
-        return larger(_select(_equal(mean, x1), mean, x1), x2)
+        mean = ops.AddV2(_multiply(x1, half), _multiply(x2, half))
+        return larger(ops.SelectV2(ops.Equal(mean, x1), mean, x1), x2)
 
     reaches = np.greater_equal if name == "Maximum" else np.less_equal
 
@@ -114,13 +64,14 @@ def halved_at_ties(name: str, larger: Binary, is_at_least: Binary) -> Binary:
         if all(map(_is_read_sooner, (slope, x1, x2))) and not may_be_differentiated(slope):
             return gradients_by_numpy(slope, x1, x2)
         if _is_number(x2):
-            return [_multiplied(slope, _share(above(x1, x2))), None]
+            return [ops.MulNoNan(slope, _share(above(x1, x2))), None]
         if _is_number(x1):
-            return [None, _multiplied(slope, _share(above(x2, x1)))]
-        nothing = _zeros_like(slope)
-        shared = _choose(_equal(x1, x2), _multiply(slope, constant(0.5, name_of(slope))), slope)
+            return [None, ops.MulNoNan(slope, _share(above(x2, x1)))]
+        nothing = ops.ZerosLike(slope)
+        # Select takes half the time of SelectV2, for tensors of one shape.
+        shared = ops.Select(ops.Equal(x1, x2), _multiply(slope, constant(0.5, name_of(slope))), slope)
         return [
-            None if is_lasting(x) else _slopes.summed(_choose(is_at_least(x, other), shared, nothing), x)
+            None if is_lasting(x) else _slopes.summed(ops.Select(is_at_least(x, other), shared, nothing), x)
             for x, other in ((x1, x2), (x2, x1))  # a constant needs no gradient
         ]
 
@@ -136,8 +87,8 @@ def halved_at_ties(name: str, larger: Binary, is_at_least: Binary) -> Binary:
     def above(x: Tensor, other: Tensor) -> Tensor:
         """A number that is positive where `x` is the result, else negative."""
         if name == "Maximum":
-            return _subtract(x, other) if on_host(other) else x
-        return _subtract(other, x) if on_host(other) else _negative(x)
+            return ops.Sub(x, other) if on_host(other) else x
+        return ops.Sub(other, x) if on_host(other) else ops.Neg(x)
 
     @tf.custom_gradient
     def for_xla(x1: Tensor, x2: Tensor) -> Any:
@@ -173,9 +124,9 @@ def _share(x: Tensor) -> Tensor:
     TensorFlow's comparisons take six times as long as the ops of activation functions.
     """
     half = constant(0.5, name_of(x))
-    is_not_negative = _add(_sign(x), half)
-    share = _if_positive(_half_unless_positive(_ones_like(x), x, 0.5), is_not_negative)
-    return _stop_gradient(share) if may_be_differentiated(share) else share
+    is_not_negative = ops.AddV2(ops.Sign(x), half)
+    share = ops.ReluGrad(ops.LeakyReluGrad(ops.OnesLike(x), x, 0.5), is_not_negative)
+    return ops.StopGradient(share) if may_be_differentiated(share) else share
 
 
 def power(x1: Tensor, x2: Tensor) -> Tensor:
@@ -191,37 +142,37 @@ def power(x1: Tensor, x2: Tensor) -> Tensor:
         return _pow(x1, x2)
     name = name_of(x2)
     zero, one = constant(0, name), constant(1, name)
-    is_zero = _equal(x2, zero)
+    is_zero = ops.Equal(x2, zero)
     if known is None:  # right in reverse mode only, but cheap if no gradient is computed
-        return _pow(_select(is_zero, _stop_gradient(x1), x1), x2)
-    is_origin = _logical_and(_equal(x1, zero), _equal(x2, one))
-    y = _select(is_origin, x1, _pow(_select(_logical_or(is_zero, is_origin), one, x1), x2))
+        return _pow(ops.SelectV2(is_zero, ops.StopGradient(x1), x1), x2)
+    is_origin = ops.LogicalAnd(ops.Equal(x1, zero), ops.Equal(x2, one))
+    y = ops.SelectV2(is_origin, x1, _pow(ops.SelectV2(ops.LogicalOr(is_zero, is_origin), one, x1), x2))
     if not isinstance(x2, EagerTensor) or is_lasting(x2):  # a constant needs no gradient
         return y
-    is_base = _not_equal(x1, zero) if is_complex(x1) else _logical_and(_less(zero, x1), _is_finite(x1))
-    has_log = _logical_and(is_zero, is_base)
-    log = _select(has_log, _log(_select(has_log, x1, one)), zero)
+    is_base = ops.NotEqual(x1, zero) if is_complex(x1) else ops.LogicalAnd(ops.Less(zero, x1), ops.IsFinite(x1))
+    has_log = ops.LogicalAnd(is_zero, is_base)
+    log = ops.SelectV2(has_log, ops.Log(ops.SelectV2(has_log, x1, one)), zero)
     # The second factor is 1. It has the derivative by `x2` that the first factor lacks.
-    return _multiply(y, _exp(_multiply(log, _select(is_zero, x2, zero))))
+    return _multiply(y, ops.Exp(_multiply(log, ops.SelectV2(is_zero, x2, zero))))
 
 
 def product(x: Tensor) -> Tensor:
     """Products along the last axis, pairwise, as with keepdims."""
     rows, n = _rows(x)
     if isinstance(n, int) and n == 0:
-        return _fill(shape_tensor([*lengths(x)[:-1], 1]), constant(1, name_of(x)))
-    y = _reshape(x, shape_tensor([rows, n]))
+        return ops.Fill(shape_tensor([*lengths(x)[:-1], 1]), constant(1, name_of(x)))
+    y = ops.Reshape(x, shape_tensor([rows, n]))
     for _ in range(_levels(n)):
         even, odd, n = _neighbours(y, rows, n)
         y = _multiply(even, odd)
-    return _reshape(y, shape_tensor([*lengths(x)[:-1], 1]))
+    return ops.Reshape(y, shape_tensor([*lengths(x)[:-1], 1]))
 
 
 def running_product(x: Tensor) -> Tensor:
     """Cumulative products along the last axis."""
     rows, n = _rows(x)
-    y = _running(_reshape(x, shape_tensor([rows, n])), rows, n, _levels(n))
-    return _reshape(y, shape_tensor(lengths(x)))
+    y = _running(ops.Reshape(x, shape_tensor([rows, n])), rows, n, _levels(n))
+    return ops.Reshape(y, shape_tensor(lengths(x)))
 
 
 def _running(x: Tensor, rows: Length, n: Length, levels: int) -> Tensor:
@@ -229,9 +180,9 @@ def _running(x: Tensor, rows: Length, n: Length, levels: int) -> Tensor:
         return x
     even, odd, half = _neighbours(x, rows, n)
     to_odd = _running(_multiply(even, odd), rows, half, levels - 1)
-    ones = _fill(shape_tensor([rows, 1]), constant(1, name_of(x)))
-    before_even = _first(_concat([ones, to_odd], constant(1)), half)
-    both = _reshape(_pack([_multiply(before_even, even), to_odd], 2), shape_tensor([rows, half * 2]))
+    ones = ops.Fill(shape_tensor([rows, 1]), constant(1, name_of(x)))
+    before_even = _first(ops.ConcatV2([ones, to_odd], constant(1)), half)
+    both = ops.Reshape(ops.Pack([_multiply(before_even, even), to_odd], 2), shape_tensor([rows, half * 2]))
     return _first(both, n)
 
 
@@ -239,7 +190,7 @@ def _first(x: Tensor, n: Length) -> Tensor:
     """First `n` elements of each row."""
     end = shape_tensor([0, n])
     # Not Slice: for XLA, its gradient has no gradient.
-    return _strided_slice(x, constant((0, 0), name_of(end)), end, constant((1, 1), name_of(end)), 0, 1, 0, 0, 0)
+    return ops.StridedSlice(x, constant((0, 0), name_of(end)), end, constant((1, 1), name_of(end)), 0, 1, 0, 0, 0)
 
 
 def _rows(x: Tensor) -> tuple[Length, Length]:
@@ -260,9 +211,9 @@ def _neighbours(x: Tensor, rows: Length, n: Length) -> tuple[Tensor, Tensor, Len
     odd_one = n % 2
     if not isinstance(n, int) or odd_one:
         # Not PadV2, which `tf.vectorized_map` pads with zeros.
-        x = _concat([x, _fill(shape_tensor([rows, odd_one]), constant(1, name_of(x)))], constant(1))
+        x = ops.ConcatV2([x, ops.Fill(shape_tensor([rows, odd_one]), constant(1, name_of(x)))], constant(1))
     half = (n + odd_one) // 2
-    even, odd = _unpack(_reshape(x, shape_tensor([rows, half, 2])), 2, 2)
+    even, odd = ops.Unpack(ops.Reshape(x, shape_tensor([rows, half, 2])), 2, 2)
     return even, odd, half
 
 
@@ -283,14 +234,14 @@ def written(rows: Tensor, index: Tensor, value: Tensor, *, may_repeat: bool = Tr
     """`rows` with `value` at `index`; the last value if an index repeats."""
     if may_repeat and not is_for_cpu(rows):  # a GPU writes in no order
         places, last = _last(rows, index)
-        winning = _stop_gradient(_gather(value, last, constant(0)))
-        value = _select(_like_rows(_equal(last, places), value), value, winning)
+        winning = ops.StopGradient(ops.GatherV2(value, last, constant(0)))
+        value = ops.SelectV2(_like_rows(ops.Equal(last, places), value), value, winning)
     length = rows.shape[0]
     fits = length is None or length <= _MOST_INT32
     if fits and index.dtype is NATIVE["int64"] and may_be_differentiated(rows, value):
         # TensorFlow's maps and Jacobians concatenate the index with int32 ones. An invalid index stays invalid.
-        index = cast(_clip(index, constant(-1, "int64"), constant(_MOST_INT32, "int64")), "int32")
-    return _scatter(rows, _reshape(index, constant((-1, 1))), value)
+        index = cast(ops.ClipByValue(index, constant(-1, "int64"), constant(_MOST_INT32, "int64")), "int32")
+    return ops.TensorScatterUpdate(rows, ops.Reshape(index, constant((-1, 1))), value)
 
 
 def written_last(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
@@ -311,8 +262,10 @@ def written_last(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
     @tf.custom_gradient
     def update(rows: Tensor, value: Tensor) -> Any:
         def gradient(slope: Tensor) -> tuple[Tensor, Tensor]:
-            nothing = _zeros_like(value)
-            of_value = _select(_like_rows(_stays(rows, index), value), _gather(slope, index, constant(0)), nothing)
+            nothing = ops.ZerosLike(value)
+            of_value = ops.SelectV2(
+                _like_rows(_stays(rows, index), value), ops.GatherV2(slope, index, constant(0)), nothing
+            )
             return written(slope, index, nothing), of_value
 
         return written(rows, index, value), gradient
@@ -323,30 +276,32 @@ def written_last(rows: Tensor, index: Tensor, value: Tensor) -> Tensor:
 
 def _stays(rows: Tensor, index: Tensor) -> Tensor:
     """Whether each entry of `index` is the last one for its position."""
-    return _equal(*_last(rows, index))
+    return ops.Equal(*_last(rows, index))
 
 
 def _last(rows: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
     """The number of each entry of `index`, and of the last for its place."""
-    order = _range(constant(0, "int64"), _size(index, NATIVE["int64"]), constant(1, "int64"))
+    order = ops.Range(constant(0, "int64"), ops.Size(index, NATIVE["int64"]), constant(1, "int64"))
     if is_for_cpu(rows):  # its kernels write in order
-        last = written(_fill(shape_tensor(lengths(rows)[:1]), constant(-1, "int64")), index, order)
-        return order, _gather(last, index, constant(0))
+        last = written(ops.Fill(shape_tensor(lengths(rows)[:1]), constant(-1, "int64")), index, order)
+        return order, ops.GatherV2(last, index, constant(0))
     length, zero = length_tensor(lengths(rows)[0]), constant(0, "int64")
     index = cast(index, "int64")
-    is_in = _logical_and(_less(constant(-1, "int64"), index), _less(index, length))
+    is_in = ops.LogicalAnd(ops.Less(constant(-1, "int64"), index), ops.Less(index, length))
     # In float64, for which a GPU has the kernel. An index of -1 is left out.
-    last = _segment_max(cast(order, "float64"), _select(is_in, index, constant(-1, "int64")), length)
-    return order, _select(is_in, _gather(cast(last, "int64"), _select(is_in, index, zero), constant(0)), order)
+    last = ops.UnsortedSegmentMax(cast(order, "float64"), ops.SelectV2(is_in, index, constant(-1, "int64")), length)
+    return order, ops.SelectV2(
+        is_in, ops.GatherV2(cast(last, "int64"), ops.SelectV2(is_in, index, zero), constant(0)), order
+    )
 
 
 def _constant_unless(stays: Tensor, value: Tensor) -> Tensor:
     """`value`, with stop_gradient in the rows where `stays` is False."""
-    return _select(_like_rows(stays, value), value, _stop_gradient(value))
+    return ops.SelectV2(_like_rows(stays, value), value, ops.StopGradient(value))
 
 
 def _like_rows(stays: Tensor, value: Tensor) -> Tensor:
-    return _reshape(stays, shape_tensor([*lengths(value)[:1], *[1] * (value.shape.rank - 1)]))
+    return ops.Reshape(stays, shape_tensor([*lengths(value)[:1], *[1] * (value.shape.rank - 1)]))
 
 
 def determinant(x: Tensor) -> Tensor:
@@ -367,46 +322,48 @@ def determinant(x: Tensor) -> Tensor:
 def _determinant(x: Tensor) -> Tensor:
     """Determinants; their first derivatives are right for regular matrices."""
     if not is_complex(x):
-        return _det(x)
-    sign, logarithm = _log_det(x)
-    return _multiply(_stop_gradient(sign), _exp(logarithm))
+        return ops.MatrixDeterminant(x)
+    sign, logarithm = ops.LogMatrixDeterminant(x)
+    return _multiply(ops.StopGradient(sign), ops.Exp(logarithm))
 
 
 def _cofactors(x: Tensor) -> Tensor:
     """Derivatives of the determinant of `x` by its elements, conjugated."""
     if x.shape[-1] in (2, 3):
         cofactors = _cofactors_of_few(x)
-        return _conj(cofactors) if is_complex(x) else cofactors
-    is_singular = _as_matrices(_equal(_stop_gradient(_det(x)), constant(0, name_of(x))))
-    is_any = _any(is_singular, _range(0, tf.rank(is_singular), 1), False)
+        return ops.Conj(cofactors) if is_complex(x) else cofactors
+    is_singular = _as_matrices(ops.Equal(ops.StopGradient(ops.MatrixDeterminant(x)), constant(0, name_of(x))))
+    is_any = ops.Any(is_singular, ops.Range(0, tf.rank(is_singular), 1), False)
     y = _as_matrices(determinant(x))
-    regular = x if is_on_host(is_any) and not on_host(is_any) else _select(is_singular, _identity_like(x), x)
-    cofactors = _multiply(_conj(y) if is_complex(y) else y, _inverse(regular, True))
+    regular = x if is_on_host(is_any) and not on_host(is_any) else ops.SelectV2(is_singular, _identity_like(x), x)
+    cofactors = _multiply(ops.Conj(y) if is_complex(y) else y, ops.MatrixInverse(regular, True))
     if regular is x:
         return cofactors
     # No derivative is taken of the condition: TensorFlow would trace graphs of its derivatives without end.
-    constant_x = _stop_gradient(x)
-    of_singular = tf.cond(is_any, lambda: _cofactors_of_singular(constant_x), lambda: _zeros_like(constant_x))
-    return _select(is_singular, _add(of_singular, _lost(x)), cofactors)
+    constant_x = ops.StopGradient(x)
+    of_singular = tf.cond(is_any, lambda: _cofactors_of_singular(constant_x), lambda: ops.ZerosLike(constant_x))
+    return ops.SelectV2(is_singular, ops.AddV2(of_singular, _lost(x)), cofactors)
 
 
 def _cofactors_of_few(x: Tensor) -> Tensor:
     """Derivatives of the determinants of 2 x 2 and 3 x 3 matrices."""
     if x.shape[-1] == 2:
-        (a, b), (c, d) = (_unpack(row, 2, -1) for row in _unpack(x, 2, -2))
-        return _pack([_pack([d, _negative(c)], -1), _pack([_negative(b), a], -1)], -2)
-    one, two, three = _unpack(x, 3, -2)
-    return _pack([_cross(two, three), _cross(three, one), _cross(one, two)], -2)
+        (a, b), (c, d) = (ops.Unpack(row, 2, -1) for row in ops.Unpack(x, 2, -2))
+        return ops.Pack([ops.Pack([d, ops.Neg(c)], -1), ops.Pack([ops.Neg(b), a], -1)], -2)
+    one, two, three = ops.Unpack(x, 3, -2)
+    return ops.Pack([ops.Cross(two, three), ops.Cross(three, one), ops.Cross(one, two)], -2)
 
 
 def _cofactors_of_singular(x: Tensor) -> Tensor:
     """As `_cofactors`, from singular values."""
-    s, u, v = _svd(x, True, True)
-    before, after = (_cumulative_product(s, constant(-1), True, is_reversed) for is_reversed in (False, True))
-    sign = _multiply(_conj(_det(u)) if is_complex(u) else _det(u), _det(v))
-    weights = _multiply(_multiply(before, after), _expand_dims(sign, constant(-1)))
-    weighted = _multiply(u, _expand_dims(weights, constant(-2)))
-    return _matmul(weighted, v, False, True)
+    s, u, v = ops.Svd(x, True, True)
+    before, after = (ops.Cumprod(s, constant(-1), True, is_reversed) for is_reversed in (False, True))
+    sign = _multiply(
+        ops.Conj(ops.MatrixDeterminant(u)) if is_complex(u) else ops.MatrixDeterminant(u), ops.MatrixDeterminant(v)
+    )
+    weights = _multiply(_multiply(before, after), ops.ExpandDims(sign, constant(-1)))
+    weighted = _multiply(u, ops.ExpandDims(weights, constant(-2)))
+    return ops.BatchMatMulV2(weighted, v, False, True)
 
 
 @tf.custom_gradient
@@ -415,10 +372,10 @@ def _lost(x: Tensor) -> Any:
 
     def gradient(slope: Tensor) -> Tensor:
         zero = constant(0, name_of(slope))
-        is_asked = _any(_not_equal(slope, zero), constant((-2, -1)), True)
-        return _add(_zeros_like(slope), _select(is_asked, number(math.nan, slope.dtype), zero))
+        is_asked = ops.Any(ops.NotEqual(slope, zero), constant((-2, -1)), True)
+        return ops.AddV2(ops.ZerosLike(slope), ops.SelectV2(is_asked, number(math.nan, slope.dtype), zero))
 
-    return _zeros_like(x), gradient
+    return ops.ZerosLike(x), gradient
 
 
 def log_determinant(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -429,7 +386,7 @@ def log_determinant(x: Tensor) -> tuple[Tensor, Tensor]:
 
     @tf.custom_gradient
     def differentiable(x: Tensor) -> Any:
-        return _log_det(x), lambda _, slope: _multiply(_as_matrices(slope), _inverse(x, True))
+        return ops.LogMatrixDeterminant(x), lambda _, slope: _multiply(_as_matrices(slope), ops.MatrixInverse(x, True))
 
     sign, logarithm = differentiable(x)
     return sign, logarithm
@@ -444,26 +401,26 @@ def lost_at_ties(vectors: Tensor, values: Tensor) -> Tensor:
     """
     if vectors.shape[-1] != values.shape[-1]:  # full_matrices, for most of which TensorFlow has no gradient
         return vectors
-    values = _stop_gradient(values)
-    is_equal = _equal(_expand_dims(values, constant(-1)), _expand_dims(values, constant(-2)))
-    is_lost = _less(constant(1), _sum(cast(is_equal, "int32"), constant(-2), True))
+    values = ops.StopGradient(values)
+    is_equal = ops.Equal(ops.ExpandDims(values, constant(-1)), ops.ExpandDims(values, constant(-2)))
+    is_lost = ops.Less(constant(1), ops.Sum(cast(is_equal, "int32"), constant(-2), True))
     if vectors.shape[-2] != vectors.shape[-1]:
-        is_lost = _logical_or(is_lost, _expand_dims(_equal(values, constant(0, name_of(values))), constant(-2)))
+        is_lost = ops.LogicalOr(is_lost, ops.ExpandDims(ops.Equal(values, constant(0, name_of(values))), constant(-2)))
     if is_on_host(is_lost) and not on_host(is_lost).any():
         return vectors
 
     @tf.custom_gradient
     def differentiable(x: Tensor) -> Any:
-        return x, lambda slope: _select(is_lost, number(math.nan, slope.dtype), slope)
+        return x, lambda slope: ops.SelectV2(is_lost, number(math.nan, slope.dtype), slope)
 
     y: Tensor = differentiable(vectors)
     if not is_mapped.get():
         return y
     # `tf.vectorized_map` drops the custom gradient, so we use a square root of 0, whose derivative is infinite.
-    part = _real(vectors, values.dtype) if is_complex(vectors) else vectors
-    zeros, ones = _subtract(part, _stop_gradient(part)), _ones_like(part)
-    root = _lost_pow(_select(is_lost, zeros, ones), constant(0.5, name_of(part)))
-    return _add(y, cast(_select(is_lost, root, _zeros_like(part)), name_of(y)))
+    part = ops.Real(vectors, values.dtype) if is_complex(vectors) else vectors
+    zeros, ones = ops.Sub(part, ops.StopGradient(part)), ops.OnesLike(part)
+    root = ops.Pow(ops.SelectV2(is_lost, zeros, ones), constant(0.5, name_of(part)))
+    return ops.AddV2(y, cast(ops.SelectV2(is_lost, root, ops.ZerosLike(part)), name_of(y)))
 
 
 def inverse_with_slope(x: Tensor, inverse: Callable[[Tensor], Tensor]) -> Tensor:
@@ -478,12 +435,12 @@ def inverse_with_slope(x: Tensor, inverse: Callable[[Tensor], Tensor]) -> Tensor
         def gradient(slope: Tensor) -> Tensor:
             y = inverse_with_slope(x, inverse)
             y_adjoint, slope_adjoint = _adjoint(y), _adjoint(slope)
-            inner = _negative(_product(_product(y_adjoint, slope), y_adjoint))
+            inner = ops.Neg(_product(_product(y_adjoint, slope), y_adjoint))
             left = _product(slope_adjoint, _product(y, y_adjoint))
             right = _product(_product(y_adjoint, y), slope_adjoint)
-            left = _add(left, _negative(_product(x, _product(y, left))))
-            right = _add(right, _negative(_product(_product(right, y), x)))
-            return _add(inner, _add(left, right))
+            left = ops.AddV2(left, ops.Neg(_product(x, _product(y, left))))
+            right = ops.AddV2(right, ops.Neg(_product(_product(right, y), x)))
+            return ops.AddV2(inner, ops.AddV2(left, right))
 
         return inverse(x), gradient
 
@@ -492,21 +449,23 @@ def inverse_with_slope(x: Tensor, inverse: Callable[[Tensor], Tensor]) -> Tensor
 
 
 def _product(x1: Tensor, x2: Tensor) -> Tensor:
-    return _matmul(x1, x2, False, False)
+    return ops.BatchMatMulV2(x1, x2, False, False)
 
 
 def _adjoint(x: Tensor) -> Tensor:
     rank = x.shape.rank
-    y = _transpose(x, constant((*range(rank - 2), rank - 1, rank - 2)))
-    return _conj(y) if is_complex(x) else y
+    y = ops.Transpose(x, constant((*range(rank - 2), rank - 1, rank - 2)))
+    return ops.Conj(y) if is_complex(x) else y
 
 
 def _as_matrices(x: Tensor) -> Tensor:
-    return _expand_dims(_expand_dims(x, constant(-1)), constant(-1))
+    return ops.ExpandDims(ops.ExpandDims(x, constant(-1)), constant(-1))
 
 
 def _identity_like(x: Tensor) -> Tensor:
-    zeros = _zeros_like(x)
-    return _set_diagonal(
-        zeros, _add(_diagonal(zeros, constant(0), constant(0, name_of(x))), constant(1, name_of(x))), constant(0)
+    zeros = ops.ZerosLike(x)
+    return ops.MatrixSetDiagV3(
+        zeros,
+        ops.AddV2(ops.MatrixDiagPartV3(zeros, constant(0), constant(0, name_of(x))), constant(1, name_of(x))),
+        constant(0),
     )

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from anyarray._memory import alignment
 from anyarray.backends._shared import carrier
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._device import note_range
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -28,7 +29,6 @@ from anyarray.backends.tensorflow._kernel import (
     bitcast,
     lasting,
     may_be_differentiated,
-    op,
     shape_of,
     undocumented,
 )
@@ -47,7 +47,6 @@ _EXPORTS: Final = hasattr(EagerTensor, "__dlpack__")
 """Whether tensors implement `__dlpack__`: in TensorFlow 2.21 they do, in 2.19 they do not."""
 
 _from_dlpack = tf.experimental.dlpack.from_dlpack
-_identity = op("Identity")
 _to_dlpack = tf.experimental.dlpack.to_dlpack
 
 
@@ -263,7 +262,7 @@ def to_device(x: Tensor, device: str) -> Tensor:
     if not is_traced(x) and x.backing_device.removeprefix(_HERE) == device:
         return x
     with tf.device(device):
-        return _identity(x)
+        return ops.Identity(x)
 
 
 def scalar(value: complex, dtype: Any, device: str) -> Tensor:

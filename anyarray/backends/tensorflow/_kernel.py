@@ -1,8 +1,6 @@
-"""What every chapter uses: raw ops, cached constants, casts, promotion.
+"""What every chapter uses: cached constants, casts, promotion.
 
-Raw ops are the generated functions behind `tf.raw_ops`, called with positional arguments: the public API with the least
-overhead that keeps gradients and works inside `tf.function`. Constants are cached outside any graph: a Python list or
-tuple as an argument of an op costs 35 to 80 us a call.
+Constants are cached outside any graph: a Python list or tuple as an argument of an op costs 35 to 80 us a call.
 """
 
 from __future__ import annotations
@@ -18,6 +16,7 @@ import numpy.typing as npt
 
 from anyarray._base import dtypes, errors
 from anyarray.backends.tensorflow import _device
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._device import EagerTensor as EagerTensor
 from anyarray.backends.tensorflow._device import Tensor as Tensor
 from anyarray.backends.tensorflow._device import is_on_host
@@ -36,8 +35,8 @@ REFUSALS: Final = (
 
 
 def op(name: str) -> Callable[..., Any]:
-    """The raw op `name` as a function of positional arguments."""
-    return getattr(tf.raw_ops, name).__wrapped__
+    """The raw op `name`, for names that are not written out: see `_ops`."""
+    return getattr(ops, name)
 
 
 def undocumented(module: str, name: str) -> Any:
@@ -63,18 +62,6 @@ _COMPLEX64: Final = NATIVE["complex64"]
 _COMPLEX128: Final = NATIVE["complex128"]
 _PART: Final = {_COMPLEX64: _FLOAT32, _COMPLEX128: _FLOAT64}
 
-_cast = op("Cast")
-_bitcast = op("Bitcast")
-_complex = op("Complex")
-_complex_abs = op("ComplexAbs")
-_imag = op("Imag")
-_is_inf = op("IsInf")
-_is_nan = op("IsNan")
-_logical_or = op("LogicalOr")
-_real = op("Real")
-_select = op("SelectV2")
-_sum = op("Sum")
-_zeros_like = op("ZerosLike")
 _executing_eagerly = tf.executing_eagerly
 _is_for_xla = undocumented("tensorflow.python.ops.control_flow_util", "GraphOrParentsInXlaContext")
 
@@ -134,7 +121,7 @@ def keeping_nans(raw: Callable[..., Tensor], is_at_least: Callable[..., Tensor])
         y = raw(x1, x2)
         if isinstance(y, EagerTensor) or not _loses_nans(y):
             return y
-        return _select(_logical_or(_is_nan(x1), is_at_least(x1, x2)), x1, x2)
+        return ops.SelectV2(ops.LogicalOr(ops.IsNan(x1), is_at_least(x1, x2)), x1, x2)
 
     return of_two
 
@@ -146,8 +133,8 @@ def keeping_nans_along(raw: Callable[..., Tensor]) -> Callable[..., Tensor]:
         y = raw(x, axes, keepdims)
         if isinstance(y, EagerTensor) or not _loses_nans(y):
             return y
-        nans = _sum(_select(_is_nan(x), x, constant(0, name_of(x))), axes, keepdims)
-        return _select(_is_nan(nans), nans, y)
+        nans = ops.Sum(ops.SelectV2(ops.IsNan(x), x, constant(0, name_of(x))), axes, keepdims)
+        return ops.SelectV2(ops.IsNan(nans), nans, y)
 
     return of_axes
 
@@ -157,13 +144,13 @@ def complex_abs(x: Tensor, part: Any) -> Tensor:
 
     It is infinite if a part is, else NaN if a part is, also on a GPU and if XLA compiles it.
     """
-    y = _complex_abs(x, part)
+    y = ops.ComplexAbs(x, part)
     if is_as_on_cpu(y):
         return y
-    real, imag = _real(x, part), _imag(x, part)
-    y = _select(_is_nan(real), real, _select(_is_nan(imag), imag, y))
+    real, imag = ops.Real(x, part), ops.Imag(x, part)
+    y = ops.SelectV2(ops.IsNan(real), real, ops.SelectV2(ops.IsNan(imag), imag, y))
     infinity = constant(math.inf, name_of(y))
-    return _select(_is_inf(real), infinity, _select(_is_inf(imag), infinity, y))
+    return ops.SelectV2(ops.IsInf(real), infinity, ops.SelectV2(ops.IsInf(imag), infinity, y))
 
 
 def _loses_nans(y: Tensor) -> bool:
@@ -191,7 +178,7 @@ def may_be_fused() -> bool:
 
 def number(value: complex | Tensor, native: Any) -> Tensor:
     """`value` as a 0-d tensor of the dtype `native`."""
-    return _cast(value, native) if tf.is_tensor(value) else constant(value, NAME[native])
+    return ops.Cast(value, native) if tf.is_tensor(value) else constant(value, NAME[native])
 
 
 def name_of(x: Tensor) -> str:
@@ -224,18 +211,18 @@ def cast(x: Tensor, name: str) -> Tensor:
     if x.dtype is _BOOL and _KIND[native] in "fc" and not tf.executing_eagerly() and may_be_fused():
         # XLA replaces the product of a cast bool and a float by a select, which drops the float's NaN, infinities and
         # -0. A cast through an integer prevents that.
-        x = _cast(x, _UINT8)
+        x = ops.Cast(x, _UINT8)
     part = _PART.get(native)
     if part is not None and kind_of(x) == "f" and may_be_differentiated(x):
         # The gradient of Cast drops the imaginary part, and logs a warning each time.
         x = cast(x, NAME[part])
-        return _complex(x, _zeros_like(x), native)
-    return _cast(x, native)
+        return ops.Complex(x, ops.ZerosLike(x), native)
+    return ops.Cast(x, native)
 
 
 def bitcast(x: Tensor, name: str) -> Tensor:
     """The bits of `x` as the dtype `name` of the same size; no gradient."""
-    return _bitcast(x, NATIVE[name])
+    return ops.Bitcast(x, NATIVE[name])
 
 
 def promoted(*xs: Tensor) -> list[Tensor]:

@@ -6,16 +6,11 @@ import functools
 from collections.abc import Sequence
 from typing import Any
 
-from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, shape_of
+from anyarray.backends.tensorflow import _ops as ops
+from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, shape_of
 
 Length = Any
 """Length of an axis: an int, or a 0-d int64 tensor where a trace does not know it."""
-
-_fill = op("Fill")
-_pack = op("Pack")
-_shape = op("Shape")
-_strided_slice = op("StridedSlice")
-_unpack = op("Unpack")
 
 
 @functools.cache
@@ -34,7 +29,7 @@ def lengths(x: Tensor) -> list[Length]:
     known = shape_of(x)
     if None not in known:
         return list(known)
-    read = _unpack(_shape(x, NATIVE["int64"]), len(known), 0)
+    read = ops.Unpack(ops.Shape(x, NATIVE["int64"]), len(known), 0)
     return [read[axis] if n is None else n for axis, n in enumerate(known)]
 
 
@@ -54,7 +49,7 @@ def shape_tensor(shape: Sequence[Length]) -> Tensor:
     """A shape of these lengths as an argument of an op."""
     if all(isinstance(n, int) for n in shape):
         return known_shape(tuple(shape))
-    return _pack([length_tensor(n) for n in shape])
+    return ops.Pack([length_tensor(n) for n in shape])
 
 
 def length_tensor(n: Length) -> Tensor:
@@ -65,14 +60,14 @@ def length_tensor(n: Length) -> Tensor:
 def sizes_of(x: Tensor) -> Tensor:
     """Shape of `x`: a constant if it is known, else read as the graph runs."""
     shape = shape_of(x)
-    return _shape(x) if None in shape else known_shape(shape)
+    return ops.Shape(x) if None in shape else known_shape(shape)
 
 
 def slab(x: Tensor, axis: int, length: Length, value: int) -> Tensor:
     """Tensor of `value`, shaped like `x` except for `length` along `axis`."""
     shape = lengths(x)
     shape[axis] = length
-    return _fill(shape_tensor(shape), constant(value, name_of(x)))
+    return ops.Fill(shape_tensor(shape), constant(value, name_of(x)))
 
 
 def cut(x: Tensor, axis: int, first: int, last: int | None = None) -> Tensor:
@@ -86,4 +81,4 @@ def cut(x: Tensor, axis: int, first: int, last: int | None = None) -> Tensor:
     others = (1 << len(every)) - 1 - (1 << axis)
     masks = others, others if last is not None else others | 1 << axis
     strides = constant((1,) * len(every))
-    return _strided_slice(x, constant(tuple(begin)), constant(tuple(end)), strides, *masks, 0, 0, 0)
+    return ops.StridedSlice(x, constant(tuple(begin)), constant(tuple(end)), strides, *masks, 0, 0, 0)

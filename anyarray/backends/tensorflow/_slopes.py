@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from anyarray.backends._shared.derivatives import no_slope
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._kernel import (
     EagerTensor,
     Tensor,
@@ -39,24 +40,6 @@ Function = Callable[..., Tensor]
 Slope = Callable[..., Tensor]
 """The derivative as a function of the operands and, as last argument, of the result."""
 
-_add = op("AddV2")
-_broadcast_axes = op("BroadcastGradientArgs")
-_complex = op("Complex")
-_equal = op("Equal")
-_floor_div = op("FloorDiv")
-_identity = op("Identity")
-_imag = op("Imag")
-_less_equal = op("LessEqual")
-_multiplied = op("MulNoNan")
-"""The product; 0 where the second factor is 0."""
-_ones_like = op("OnesLike")
-_real = op("Real")
-_reshape = op("Reshape")
-_select = op("SelectV2")
-_sign = op("Sign")
-_sub = op("Sub")
-_sum = op("Sum")
-_zeros_like = op("ZerosLike")
 
 _record: Final = undocumented("tensorflow.python.eager.record", "record_operation")
 _unrecorded: Final = undocumented("tensorflow.python.eager.record", "stop_recording")
@@ -72,7 +55,7 @@ def sloped(name: str, *slopes: Slope, of_complex: Function | None = None) -> Fun
 
     def gradients(slope: Tensor, y: Tensor, *xs: Tensor) -> list[Tensor | None]:
         parts = [
-            None if is_lasting(x) else _multiplied(slope_by(*xs, y), slope)
+            None if is_lasting(x) else ops.MulNoNan(slope_by(*xs, y), slope)
             for x, slope_by in zip(xs, slopes, strict=True)
         ]
         return parts if len(xs) == 1 else [None if p is None else summed(p, x) for p, x in zip(parts, xs, strict=True)]
@@ -130,13 +113,13 @@ def summed(gradient: Tensor, x: Tensor) -> Tensor:
     if None in of_result or None in of_operand:
         shape = sizes_of(x)
         ours, theirs = (cast(one, "int64") for one in (shape, sizes_of(gradient)))
-        return _reshape(_sum(gradient, _broadcast_axes(ours, theirs)[0]), shape)
+        return ops.Reshape(ops.Sum(gradient, ops.BroadcastGradientArgs(ours, theirs)[0]), shape)
     if of_result == of_operand:
         return gradient
     extra = len(of_result) - len(of_operand)
     axes = *range(extra), *(extra + i for i, n in enumerate(of_operand) if n != of_result[extra + i])
-    total = _sum(gradient, constant(axes), False)
-    return total if len(axes) == extra else _reshape(total, known_shape(of_operand))
+    total = ops.Sum(gradient, constant(axes), False)
+    return total if len(axes) == extra else ops.Reshape(total, known_shape(of_operand))
 
 
 def _number(value: float, x: Tensor) -> Tensor:
@@ -149,23 +132,23 @@ def _product(x1: Tensor, x2: Tensor) -> Tensor:
     XLA fuses one product with the addition and does not round it, so that a number times its conjugate is not real.
     """
     (a, b), (c, d) = _parts(x1), _parts(x2)
-    return _complex(_sub(_rounded(a, c), _rounded(b, d)), _add(_rounded(a, d), _rounded(b, c)), x1.dtype)
+    return ops.Complex(ops.Sub(_rounded(a, c), _rounded(b, d)), ops.AddV2(_rounded(a, d), _rounded(b, c)), x1.dtype)
 
 
 def _parts(x: Tensor) -> tuple[Tensor, Tensor]:
     part = x.dtype.real_dtype
-    return _real(x, part), _imag(x, part)
+    return ops.Real(x, part), ops.Imag(x, part)
 
 
 def _rounded(x1: Tensor, x2: Tensor) -> Tensor:
     """The product inside a select, so that XLA does not fuse it with a sum."""
-    return _select(_equal(x1, x1), multiply(x1, x2), _number(math.nan, x1))
+    return ops.SelectV2(ops.Equal(x1, x1), multiply(x1, x2), _number(math.nan, x1))
 
 
 multiply: Function = sloped("Mul", lambda x1, x2, y: x2, lambda x1, x2, y: x1, of_complex=_product)
 
 divide: Function = sloped("RealDiv", lambda x1, x2, y: reciprocal(x2), lambda x1, x2, y: negative(divide(y, x2)))
-negative: Function = op("Neg")
+negative: Function = ops.Neg
 
 
 def reciprocal(x: Tensor) -> Tensor:
@@ -173,15 +156,15 @@ def reciprocal(x: Tensor) -> Tensor:
 
 
 def _one_plus(x: Tensor) -> Tensor:
-    return _add(x, _number(1, x))
+    return ops.AddV2(x, _number(1, x))
 
 
 def _one_minus_square(x: Tensor) -> Tensor:
     # (1 - x) (1 + x) does not cancel near 1.
-    return multiply(_sub(_number(1, x), x), _one_plus(x))
+    return multiply(ops.Sub(_number(1, x), x), _one_plus(x))
 
 
-abs: Function = sloped("Abs", lambda x, y: _sign(x))
+abs: Function = sloped("Abs", lambda x, y: ops.Sign(x))
 acos: Function = sloped("Acos", lambda x, y: negative(reciprocal(sqrt(_one_minus_square(x)))))
 acosh: Function = sloped("Acosh", lambda x, y: reciprocal(sinh(y)))
 asin: Function = sloped("Asin", lambda x, y: reciprocal(sqrt(_one_minus_square(x))))
@@ -189,8 +172,8 @@ asinh: Function = sloped("Asinh", lambda x, y: reciprocal(cosh(y)))
 atan: Function = sloped("Atan", lambda x, y: reciprocal(_one_plus(square(x))))
 atan2: Function = sloped(
     "Atan2",
-    lambda x1, x2, y: divide(x2, _add(square(x1), square(x2))),
-    lambda x1, x2, y: negative(divide(x1, _add(square(x1), square(x2)))),
+    lambda x1, x2, y: divide(x2, ops.AddV2(square(x1), square(x2))),
+    lambda x1, x2, y: negative(divide(x1, ops.AddV2(square(x1), square(x2)))),
 )
 atanh: Function = sloped("Atanh", lambda x, y: reciprocal(_one_minus_square(x)))
 cos: Function = sloped("Cos", lambda x, y: negative(sin(x)))
@@ -198,7 +181,7 @@ cosh: Function = sloped("Cosh", lambda x, y: sinh(x))
 exp: Function = sloped("Exp", lambda x, y: y)
 expm1: Function = sloped("Expm1", lambda x, y: exp(x))
 floor_mod: Function = sloped(
-    "FloorMod", lambda x1, x2, y: _ones_like(y), lambda x1, x2, y: negative(_floor_div(x1, x2))
+    "FloorMod", lambda x1, x2, y: ops.OnesLike(y), lambda x1, x2, y: negative(ops.FloorDiv(x1, x2))
 )
 log: Function = sloped("Log", lambda x, y: reciprocal(x))
 log1p: Function = sloped("Log1p", lambda x, y: reciprocal(_one_plus(x)))
@@ -206,12 +189,12 @@ power: Function = sloped(
     "Pow",
     lambda x1, x2, y: _of_base(x1, x2),
     # For a base that is not positive TensorFlow uses 0 as the logarithm.
-    lambda x1, x2, y: multiply(y, log(_select(_less_equal(x1, _number(0, x1)), _ones_like(x1), x1))),
+    lambda x1, x2, y: multiply(y, log(ops.SelectV2(ops.LessEqual(x1, _number(0, x1)), ops.OnesLike(x1), x1))),
 )
 sin: Function = sloped("Sin", lambda x, y: cos(x))
 sinh: Function = sloped("Sinh", lambda x, y: cosh(x))
 sqrt: Function = sloped("Sqrt", lambda x, y: divide(_number(0.5, y), y))
-square: Function = sloped("Square", lambda x, y: _add(x, x))
+square: Function = sloped("Square", lambda x, y: ops.AddV2(x, x))
 tan: Function = sloped("Tan", lambda x, y: _one_plus(square(y)))
 tanh: Function = sloped("Tanh", lambda x, y: _one_minus_square(y))
 
@@ -219,9 +202,9 @@ tanh: Function = sloped("Tanh", lambda x, y: _one_minus_square(y))
 def _of_base(x1: Tensor, x2: Tensor) -> Tensor:
     """Derivative of a power by its base: 0 where the exponent is 0."""
     zero = _number(0, x2)
-    is_constant = _equal(x2, zero)
-    other = _select(is_constant, _ones_like(x2), _sub(x2, _number(1, x2)))
-    return _select(is_constant, zero, multiply(x2, power(x1, other)))
+    is_constant = ops.Equal(x2, zero)
+    other = ops.SelectV2(is_constant, ops.OnesLike(x2), ops.Sub(x2, _number(1, x2)))
+    return ops.SelectV2(is_constant, zero, multiply(x2, power(x1, other)))
 
 
 def with_slopes(name: str, function: Function, slopes: Sequence[Function | None]) -> Function:
@@ -234,7 +217,7 @@ def with_slopes(name: str, function: Function, slopes: Sequence[Function | None]
     def differentiated(*xs: Tensor) -> Any:
         def gradients(slope: Tensor) -> list[Tensor]:
             return [
-                _zeros_like(x) if slope_by is None else summed(_multiplied(slope_by(*xs), slope), x)
+                ops.ZerosLike(x) if slope_by is None else summed(ops.MulNoNan(slope_by(*xs), slope), x)
                 for x, slope_by in zip(xs, slopes, strict=True)
             ]
 
@@ -246,7 +229,7 @@ def with_slopes(name: str, function: Function, slopes: Sequence[Function | None]
             def gradient(slope: Tensor) -> Tensor:
                 raise no_slope(name, which)
 
-            return _identity(x), gradient
+            return ops.Identity(x), gradient
 
         return same(x)
 

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from anyarray._base.errors import ArgumentIndexError, ArgumentValueError, LinAlgError, UnsupportedError
 from anyarray.backends._shared.derivatives import refused
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import is_for_xla, is_mapped
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -21,7 +22,6 @@ from anyarray.backends.tensorflow._kernel import (
     cast,
     constant,
     could_record,
-    op,
     shape_of,
     undocumented,
 )
@@ -29,8 +29,6 @@ from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import known_shape
 
 _ZERO: Final = tf.UnconnectedGradients.ZERO
-_fill = op("Fill")
-_identity = op("Identity")
 stop_gradient = tf.stop_gradient  # tapes record the result of the raw op
 _NOT_FOR_XLA: Final = {"Eig", "LogMatrixDeterminant", "MatrixDeterminant", "SelfAdjointEigV2", "Svd", "Where"}
 """Ops without XLA kernel (it logs an error on stderr) or with a wrong one: its iterations stop at 1e-6 even for
@@ -321,7 +319,7 @@ def vectorized_map(function: Callable[..., list[Tensor]], xs: Sequence[Tensor]) 
         # TensorFlow tiles a result that depends on no slice, and Tile has no kernel for this dtype.
         has_16_bits[:] = [y.dtype is _UINT16 for y in ys]
         # Identity makes such a result an op of the graph.
-        return [cast(y, "int32") if y.dtype is _UINT16 else _identity(y) for y in ys]
+        return [cast(y, "int32") if y.dtype is _UINT16 else ops.Identity(y) for y in ys]
 
     try:
         found = _mapped(of_slices, tuple(xs))
@@ -344,7 +342,7 @@ def _mapped_over_nothing(function: Callable[..., list[Tensor]], xs: Sequence[Ten
             "vmap: the mapped axes have the length 0, and a result has a length that depends on values, of which there "
             "are none. Map over one element at least"
         )
-    return [_fill(known_shape((0, *shape)), constant(0, NAME[y.dtype])) for y, shape in zip(ys, shapes, strict=True)]
+    return [ops.Fill(known_shape((0, *shape)), constant(0, NAME[y.dtype])) for y, shape in zip(ys, shapes, strict=True)]
 
 
 def _without_custom_gradients(function: Callable[[Any], list[Tensor]], x: Any) -> list[Tensor]:
@@ -456,7 +454,7 @@ def _directions(shape: Sequence[int], x: Tensor) -> Tensor:
 def _watched(tape: Any, xs: Sequence[Tensor]) -> list[Tensor]:
     # Tapes identify tensors by id. Without new ones, a tensor passed twice, or one that `function` also captures, would
     # be one variable.
-    fresh = [_identity(x) for x in xs]
+    fresh = [ops.Identity(x) for x in xs]
     tape.watch(fresh)
     return fresh
 
@@ -465,7 +463,7 @@ def _pushed_forward(
     function: Callable[..., list[Tensor]], xs: Sequence[Tensor], position: int, batch_ndim: int
 ) -> list[Tensor]:
     """Derivatives of each result by one of `xs`, in all directions at once."""
-    xs = list(map(_identity, xs))  # as in `_watched`
+    xs = list(map(ops.Identity, xs))  # as in `_watched`
     x = xs[position]
 
     def pushed(direction: Tensor) -> list[Tensor]:
@@ -475,7 +473,7 @@ def _pushed_forward(
                 ys = function(*xs)
             finally:
                 _accumulators.reset(token)
-        return [_identity(accumulator.jvp(y, unconnected_gradients=_ZERO)) for y in ys]
+        return [ops.Identity(accumulator.jvp(y, unconnected_gradients=_ZERO)) for y in ys]
 
     shape = x.shape.as_list()[batch_ndim:]
     directions = tf.reshape(_directions(shape, x), [math.prod(shape), *[1] * batch_ndim, *shape])

@@ -5,11 +5,6 @@
 
 from __future__ import annotations
 
-__all__ = [
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
-    "triu", "zeros", "zeros_like",
-]  # fmt: skip
-
 import math
 from typing import Any, Final, Literal
 
@@ -18,8 +13,9 @@ import numpy.typing as npt
 
 from anyarray._base import dtypes
 from anyarray.backends._shared.axes import grid_axes
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._host import tensor
-from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, op, shape_of
+from anyarray.backends.tensorflow._kernel import NAME, Tensor, cast, constant, name_of, shape_of
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, length_tensor, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays
@@ -28,28 +24,6 @@ from anyarray.backends.tensorflow.searching import where
 _SMALL: Final = 1 << 15
 """Threshold in elements, up to which NumPy makes the array: it is faster, and a graph can hold it as a constant."""
 _MAX_INT64: Final = (1 << 63) - 1
-
-_add = op("AddV2")
-_band_part = op("MatrixBandPart")
-_complex = op("Complex")
-_concat = op("ConcatV2")
-_ceil = op("Ceil")
-_diagonal_matrix = op("MatrixDiagV3")
-_equal = op("Equal")
-_expand_dims = op("ExpandDims")
-_fill = op("Fill")
-_floor_div = op("FloorDiv")
-_gather = op("GatherV2")
-_less = op("Less")
-_logical_and = op("LogicalAnd")
-_maximum = op("Maximum")
-_minimum = op("Minimum")
-_mul = op("Mul")
-_neg = op("Neg")
-_range = op("Range")
-_real_div = op("RealDiv")
-_reshape = op("Reshape")
-_sub = op("Sub")
 
 
 def _value(number: complex, dtype: Any) -> Tensor:
@@ -67,7 +41,7 @@ def _is_small(shape: tuple[Length, ...]) -> bool:
 
 def full(shape: tuple[Length, ...], fill_value: complex, *, dtype: Any, device: str | None = None) -> Tensor:
     if not _is_small(shape):
-        return _fill(shape_tensor(shape), _value(fill_value, dtype))
+        return ops.Fill(shape_tensor(shape), _value(fill_value, dtype))
     host = dtype.as_numpy_dtype
     return tensor(np.full(shape, np.asarray(fill_value, host), host), device)
 
@@ -79,13 +53,13 @@ def ones(shape: tuple[Length, ...], *, dtype: Any, device: str | None = None) ->
 def zeros(shape: tuple[Length, ...], *, dtype: Any, device: str | None = None) -> Tensor:
     if _is_small(shape):
         return tensor(np.zeros(shape, dtype.as_numpy_dtype), device)
-    return _fill(shape_tensor(shape), constant(0, NAME[dtype]))
+    return ops.Fill(shape_tensor(shape), constant(0, NAME[dtype]))
 
 
 def full_like(x: Tensor, /, fill_value: complex, *, dtype: Any = None, device: str | None = None) -> Tensor:
     shape: tuple[Any, ...] = shape_of(x)
     if None in shape:
-        return _fill(sizes_of(x), _value(fill_value, dtype or x.dtype))
+        return ops.Fill(sizes_of(x), _value(fill_value, dtype or x.dtype))
     return full(shape, fill_value, dtype=dtype or x.dtype, device=device)
 
 
@@ -96,7 +70,7 @@ def ones_like(x: Tensor, /, *, dtype: Any = None, device: str | None = None) -> 
 def zeros_like(x: Tensor, /, *, dtype: Any = None, device: str | None = None) -> Tensor:
     shape: tuple[Any, ...] = shape_of(x)
     if None in shape:
-        return _fill(sizes_of(x), constant(0, NAME[dtype or x.dtype]))
+        return ops.Fill(sizes_of(x), constant(0, NAME[dtype or x.dtype]))
     return zeros(shape, dtype=dtype or x.dtype, device=device)
 
 
@@ -109,14 +83,14 @@ def eye(n_rows: Length, n_cols: Length = None, /, *, k: int = 0, dtype: Any, dev
         n_cols = n_rows
     if not (isinstance(n_rows, int) and isinstance(n_cols, int)):
         rows, columns = _places(n_rows), _places(n_cols)
-        return cast(_equal(_expand_dims(_add(rows, constant(k, "int64")), constant(1)), columns), NAME[dtype])
+        return cast(ops.Equal(ops.ExpandDims(ops.AddV2(rows, constant(k, "int64")), constant(1)), columns), NAME[dtype])
     if _is_small((n_rows, n_cols)):
         return tensor(np.eye(n_rows, n_cols, k, dtype.as_numpy_dtype), device)
     length = min(n_rows, n_cols - k) if k >= 0 else min(n_rows + k, n_cols)
     if length <= 0:
         return zeros((n_rows, n_cols), dtype=dtype, device=device)
     ones_on_it = ones((length,), dtype=dtype, device=device)
-    return _diagonal_matrix(ones_on_it, constant(k), constant(n_rows), constant(n_cols), constant(0, NAME[dtype]))
+    return ops.MatrixDiagV3(ones_on_it, constant(k), constant(n_rows), constant(n_cols), constant(0, NAME[dtype]))
 
 
 def _made(values: npt.NDArray[Any], device: str | None) -> Tensor:
@@ -126,7 +100,7 @@ def _made(values: npt.NDArray[Any], device: str | None) -> Tensor:
 
 def _places(length: Length) -> Tensor:
     """The integers from 0 up to, without, `length`."""
-    return _range(constant(0, "int64"), length_tensor(length), constant(1, "int64"))
+    return ops.Range(constant(0, "int64"), length_tensor(length), constant(1, "int64"))
 
 
 def _float64(value: Any) -> Tensor:
@@ -136,7 +110,7 @@ def _float64(value: Any) -> Tensor:
 
 def _ramp(start: Any, step: Any, length: Length) -> Tensor:
     """start, start + step, ... in float64, equal bit for bit to NumPy's."""
-    return _add(_mul(cast(_places(length), "float64"), _float64(step)), _float64(start))
+    return ops.AddV2(ops.Mul(cast(_places(length), "float64"), _float64(step)), _float64(start))
 
 
 def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any, device: str | None = None) -> Tensor:
@@ -147,10 +121,10 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any, device
         none = constant(0, "int64")  # the op Range refuses bounds between which there is nothing
         if all(isinstance(b, int) or tf.is_tensor(b) for b in bounds):
             low, high, gap = map(length_tensor, bounds)
-            length = _neg(_floor_div(_sub(low, high), gap))
-            return cast(_add(_mul(_places(_maximum(length, none)), gap), low), NAME[dtype])
-        steps = _ceil(_real_div(_sub(_float64(stop), _float64(start)), _float64(step)))
-        return cast(_ramp(start, step, _maximum(cast(steps, "int64"), none)), NAME[dtype])
+            length = ops.Neg(ops.FloorDiv(ops.Sub(low, high), gap))
+            return cast(ops.AddV2(ops.Mul(_places(ops.Maximum(length, none)), gap), low), NAME[dtype])
+        steps = ops.Ceil(ops.RealDiv(ops.Sub(_float64(stop), _float64(start)), _float64(step)))
+        return cast(_ramp(start, step, ops.Maximum(cast(steps, "int64"), none)), NAME[dtype])
     is_exact = all(isinstance(b, int) and abs(b) <= _MAX_INT64 for b in bounds)
     name = NAME[dtype]
     kind = dtypes.KNOWN[name].kind
@@ -160,7 +134,7 @@ def arange(start: Any, /, stop: Any = None, step: Any = 1, *, dtype: Any, device
             second = float(start) + float(step)
             return cast(_ramp(start, second - float(start), math.ceil((stop - start) / step)), name)
         if kind in "iu" and is_exact:
-            return cast(_range(*(tf.constant(np.int64(b)) for b in bounds)), name)
+            return cast(ops.Range(*(tf.constant(np.int64(b)) for b in bounds)), name)
     wide = "float64" if kind == "f" else dtype.as_numpy_dtype
     return _made(np.arange(*bounds, dtype=wide).astype(dtype.as_numpy_dtype, copy=False), device)
 
@@ -171,11 +145,11 @@ def linspace(
     name = NAME[dtype]
     if any(map(tf.is_tensor, (start, stop, num))):
         count, one = length_tensor(num), constant(1, "int64")
-        last = _sub(count, one) if endpoint else count
-        first, width = _float64(start), _sub(_float64(stop), _float64(start))
-        values = _ramp(first, _real_div(width, cast(_maximum(last, one), "float64")), count)
+        last = ops.Sub(count, one) if endpoint else count
+        first, width = _float64(start), ops.Sub(_float64(stop), _float64(start))
+        values = _ramp(first, ops.RealDiv(width, cast(ops.Maximum(last, one), "float64")), count)
         if endpoint:  # the last value is exact; the computed one may be rounded
-            is_last = _logical_and(_equal(_places(count), last), _less(one, count))
+            is_last = ops.LogicalAnd(ops.Equal(_places(count), last), ops.Less(one, count))
             values = where(is_last, _float64(stop), values)
         return cast(values, name)
     kind = dtypes.KNOWN[name].kind
@@ -194,17 +168,17 @@ def linspace(
         return _made(ramp.astype(dtype.as_numpy_dtype, copy=False), device)
     if kind == "c":
         ends = (first.real, last.real), (first.imag, last.imag)
-        return _complex(*(linspace(a, b, num, dtype=dtype.real_dtype, endpoint=endpoint) for a, b in ends), dtype)
+        return ops.Complex(*(linspace(a, b, num, dtype=dtype.real_dtype, endpoint=endpoint) for a, b in ends), dtype)
     values = _ramp(first, step, intervals)
     if endpoint:
-        values = _concat([values, tf.constant(np.asarray([last]))], constant(0))
+        values = ops.ConcatV2([values, tf.constant(np.asarray([last]))], constant(0))
     return cast(values, name)
 
 
 def meshgrid(*arrays: Tensor, indexing: Literal["xy", "ij"] = "xy") -> tuple[Tensor, ...]:
     axes = grid_axes(len(arrays), indexing)
     shapes = [(1,) * axis + (-1,) + (1,) * (len(axes) - 1 - axis) for axis in axes]
-    return broadcast_arrays(*(_reshape(x, constant(shape)) for x, shape in zip(arrays, shapes, strict=True)))
+    return broadcast_arrays(*(ops.Reshape(x, constant(shape)) for x, shape in zip(arrays, shapes, strict=True)))
 
 
 def _reach(x: Tensor, axis: int, k: int) -> Tensor:
@@ -214,23 +188,23 @@ def _reach(x: Tensor, axis: int, k: int) -> Tensor:
         raise ValueError(f"tril, triu: x must have two axes or more, not {len(shape)}")
     length = shape[axis]
     if length is None:
-        return _minimum(constant(k), _gather(sizes_of(x), constant(len(shape) + axis), constant(0)))
+        return ops.Minimum(constant(k), ops.GatherV2(sizes_of(x), constant(len(shape) + axis), constant(0)))
     return constant(min(k, length))
 
 
 def _without(x: Tensor, n_below: Tensor, n_above: Tensor) -> Tensor:
     """`x` with zeros in a band around the main diagonal."""
-    band = _band_part(_fill(sizes_of(x), constant(True, "bool")), n_below, n_above)
+    band = ops.MatrixBandPart(ops.Fill(sizes_of(x), constant(True, "bool")), n_below, n_above)
     return where(band, constant(0, name_of(x)), x)
 
 
 def tril(x: Tensor, /, *, k: int = 0) -> Tensor:
     if k >= 0:
-        return _band_part(x, constant(-1), _reach(x, -1, k))
+        return ops.MatrixBandPart(x, constant(-1), _reach(x, -1, k))
     return _without(x, _reach(x, -2, -k - 1), constant(-1))
 
 
 def triu(x: Tensor, /, *, k: int = 0) -> Tensor:
     if k <= 0:
-        return _band_part(x, _reach(x, -2, -k), constant(-1))
+        return ops.MatrixBandPart(x, _reach(x, -2, -k), constant(-1))
     return _without(x, constant(-1), _reach(x, -1, k - 1))

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-__all__ = ["astype", "bitcast"]
-
 from typing import Any, Final
 
 from anyarray._base import dtypes
-from anyarray.backends.tensorflow._kernel import NAME, NATIVE, Tensor, cast, constant, is_complex, kind_of, name_of, op
+from anyarray.backends.tensorflow import _ops as ops
+from anyarray.backends.tensorflow._kernel import NAME, NATIVE, Tensor, cast, constant, is_complex, kind_of, name_of
 from anyarray.backends.tensorflow._shapes import lengths, shape_tensor
 
 _WIDER: Final = {"int8": "int32", "int16": "int32", "uint8": "int32", "uint16": "int32", "uint32": "int64"}
 """Intermediate dtype of a cast from a float to a narrow integer."""
-
-_bitcast = op("Bitcast")
-_not_equal = op("NotEqual")
-_reshape = op("Reshape")
 
 
 def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
@@ -27,7 +22,7 @@ def astype(x: Tensor, dtype: Any, /, *, copy: bool = True) -> Tensor:
     if is_complex(x):
         kind = dtypes.KNOWN[name].kind
         if kind == "b":
-            return _not_equal(x, constant(0, name_of(x)))
+            return ops.NotEqual(x, constant(0, name_of(x)))
         if kind != "c":
             raise TypeError(f"astype: x is {name_of(x)} and cannot become {name}")
     elif name in _WIDER and kind_of(x) == "f":
@@ -42,8 +37,8 @@ def bitcast(x: Tensor, dtype: Any, /) -> Tensor:
     wanted = NATIVE["uint8"] if NAME[dtype] == "bool" else dtype
     ratio, shape = wanted.size // x.dtype.size, lengths(x)
     if ratio > 1:
-        x = _reshape(x, shape_tensor([*shape[:-1], shape[-1] // ratio, ratio]))
-    bits = _bitcast(x, wanted)
+        x = ops.Reshape(x, shape_tensor([*shape[:-1], shape[-1] // ratio, ratio]))
+    bits = ops.Bitcast(x, wanted)
     if ratio == 0:
-        bits = _reshape(bits, shape_tensor([*shape[:-1], shape[-1] * (x.dtype.size // wanted.size)]))
-    return bits if wanted is dtype else _not_equal(bits, constant(0, "uint8"))
+        bits = ops.Reshape(bits, shape_tensor([*shape[:-1], shape[-1] * (x.dtype.size // wanted.size)]))
+    return bits if wanted is dtype else ops.NotEqual(bits, constant(0, "uint8"))

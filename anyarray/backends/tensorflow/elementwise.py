@@ -9,19 +9,10 @@ TensorFlow's threads flush subnormal numbers to zero.
 
 from __future__ import annotations
 
-__all__ = [
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "complex_of", "conj",
-    "copysign", "cos", "cosh", "cube", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "gcd", "greater",
-    "greater_equal", "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log1p", "log2",
-    "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
-    "negative", "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "root", "round", "sign",
-    "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
-]  # fmt: skip
-
 import functools
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any, Final
 
 import numpy as np
@@ -29,7 +20,9 @@ import numpy.typing as npt
 
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.arithmetic import complex_sign
 from anyarray.backends.tensorflow import _device, _slopes
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import halved_at_ties, power
 from anyarray.backends.tensorflow._device import EagerTensor, is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import (
@@ -81,7 +74,6 @@ _BITS: Final = {NATIVE[d.name]: f"int{8 * d.itemsize}" for d in dtypes.KNOWN.val
 """The integer dtype of the same size, by floating dtype."""
 _WIDTH: Final = {NATIVE[d.name]: 8 * d.itemsize for d in dtypes.KNOWN.values() if d.kind in "iu"}
 """Bits, by integer dtype."""
-_NAN: Final = complex(math.nan, math.nan)  # one object, as NaN is a cache hit only by identity
 _HALVES: Final = frozenset({"float16", "bfloat16"})
 
 
@@ -121,13 +113,13 @@ def _of_every_bit(raw: Binary) -> Binary:
         if bits <= _POWER_BITS:
             return y
         more, lowest, zero = constant(_POWER_BITS, name), constant((1 << _POWER_BITS) - 1, name), constant(0, name)
-        y = raw(x1, _where(_less(x2, zero), x2, _bitwise_and(x2, lowest)))
-        rest = _larger(x2, zero)
+        y = raw(x1, ops.SelectV2(ops.Less(x2, zero), x2, ops.BitwiseAnd(x2, lowest)))
+        rest = ops.Maximum(x2, zero)
         for _ in range(_POWER_BITS, bits, _POWER_BITS):
             for _ in range(_POWER_BITS):
                 x1 = _mul(x1, x1)
-            rest = _right_shift(rest, more)
-            y = _mul(y, raw(x1, _bitwise_and(rest, lowest)))
+            rest = ops.RightShift(rest, more)
+            y = _mul(y, raw(x1, ops.BitwiseAnd(rest, lowest)))
         return y
 
     return power_of
@@ -138,7 +130,7 @@ def _ends(x: Tensor) -> list[npt.NDArray[Any]]:
     if not x.shape.num_elements():
         return []
     every = constant(tuple(range(x.shape.rank)))
-    return [np.asarray(_least_of(x, every)), np.asarray(_greatest_of(x, every))]
+    return [np.asarray(ops.Min(x, every)), np.asarray(ops.Max(x, every))]
 
 
 def _end(name: str, comparison: str) -> Binary:
@@ -149,46 +141,13 @@ def _end(name: str, comparison: str) -> Binary:
 
 
 _abs = _slopes.abs
-_add = op("AddV2")
-_angle = op("Angle")
-_bitwise_and = op("BitwiseAnd")
-_bitwise_or = op("BitwiseOr")
-_clip_by_value = op("ClipByValue")
-_complex = op("Complex")
-_conj = op("Conj")
-_equal = op("Equal")
-_floor_div = op("FloorDiv")
 _floor_mod = _slopes.floor_mod
-_greatest_of = op("Max")
-_imag = op("Imag")
-_invert = op("Invert")
-_is_finite = op("IsFinite")
-_is_inf = op("IsInf")
-_is_nan = op("IsNan")
-_larger = op("Maximum")
-_least_of = op("Min")
-_left_shift = op("LeftShift")
-_less = op("Less")
-_select = op("Select")
-_logical_and = op("LogicalAnd")
-_logical_or = op("LogicalOr")
 _maximum = _end("Maximum", "GreaterEqual")
 _minimum = _end("Minimum", "LessEqual")
 _mul = _slopes.multiply
-_neg = op("Neg")
-_next_after = op("NextAfter")
-_not_equal = op("NotEqual")
-_pow = with_slope(_of_every_bit(op("Pow")), power)
-_real = op("Real")
+_pow = with_slope(_of_every_bit(ops.Pow), power)
 _real_div = _slopes.divide
-_right_shift = op("RightShift")
-_round = op("Round")
-_sign = op("Sign")
 _square = _slopes.square
-_stop_gradient = op("StopGradient")
-_sub = op("Sub")
-_where = op("SelectV2")
-_truncate_div = op("TruncateDiv")
 
 
 def _refuse(function: str, wanted: str, *xs: Tensor) -> TypeError:
@@ -269,7 +228,7 @@ def _by_parts(
     def function(x: Tensor, /) -> Tensor:
         if (_device.has_gpu() or not isinstance(x, EagerTensor)) and is_complex(x) and not is_right(x):
             part = _PART[x.dtype]
-            return _complex(*of_parts(_real(x, part), _imag(x, part)), x.dtype)
+            return ops.Complex(*of_parts(ops.Real(x, part), ops.Imag(x, part)), x.dtype)
         try:
             return raw(x)
         except REFUSALS:
@@ -288,23 +247,23 @@ def _times(size: Tensor, angle: Tensor) -> Tensor:
     """
     y = _mul(size, angle)
     zero = constant(0, name_of(y))
-    is_zero = _equal(size, zero)
-    is_lost = _logical_and(_is_nan(y), _logical_or(is_zero, _equal(angle, zero)))
+    is_zero = ops.Equal(size, zero)
+    is_lost = ops.LogicalAnd(ops.IsNan(y), ops.LogicalOr(is_zero, ops.Equal(angle, zero)))
     return where(is_lost, where(is_zero, size, angle), y)
 
 
 def _times_or_infinite(a: Tensor, size: Tensor, angle: Tensor) -> Tensor:
     """As `_times`; the size of infinite `a` remains whatever the angle."""
     y = _times(size, angle)
-    return where(_logical_and(_is_nan(y), _is_inf(a)), size, y)
+    return where(ops.LogicalAnd(ops.IsNan(y), ops.IsInf(a)), size, y)
 
 
 def _exp_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     size = _slopes.exp(a)
     real, imag = _times_or_infinite(a, size, _slopes.cos(b)), _times(size, _slopes.sin(b))
     # What underflows is no zero.
-    nothing = _sub(b, b)
-    is_turning = _logical_and(_is_finite(a), _is_nan(nothing))
+    nothing = ops.Sub(b, b)
+    is_turning = ops.LogicalAnd(ops.IsFinite(a), ops.IsNan(nothing))
     return where(is_turning, nothing, real), where(is_turning, nothing, imag)
 
 
@@ -318,7 +277,7 @@ def _sinh_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 def _cos_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     real, imag = _cosh_parts(b, a)
-    return real, _neg(imag)
+    return real, ops.Neg(imag)
 
 
 def _sin_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
@@ -327,17 +286,17 @@ def _sin_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _tan_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
-    turned = _slopes.tanh(_complex(_neg(b), a, _WHOLE[a.dtype]))  # tan z = -i tanh iz
-    return _imag(turned, a.dtype), _neg(_real(turned, a.dtype))
+    turned = _slopes.tanh(ops.Complex(ops.Neg(b), a, _WHOLE[a.dtype]))  # tan z = -i tanh iz
+    return ops.Imag(turned, a.dtype), ops.Neg(ops.Real(turned, a.dtype))
 
 
 def _expm1_parts(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor]:
     number = name_of(a)
     real, imag = _exp_parts(a, b)
     sine = _slopes.sin(_mul(b, constant(0.5, number)))
-    near = _sub(_mul(_slopes.expm1(a), _slopes.cos(b)), _mul(constant(2, number), _mul(sine, sine)))
-    is_near = _logical_and(_less(_abs(a), constant(_FAR, number)), _is_finite(b))
-    return where(is_near, near, _sub(real, constant(1, number))), imag
+    near = ops.Sub(_mul(_slopes.expm1(a), _slopes.cos(b)), _mul(constant(2, number), _mul(sine, sine)))
+    is_near = ops.LogicalAnd(ops.Less(_abs(a), constant(_FAR, number)), ops.IsFinite(b))
+    return where(is_near, near, ops.Sub(real, constant(1, number))), imag
 
 
 acos = _unary(_slopes.acos, floated)
@@ -355,8 +314,8 @@ tan = sooner_unless_differentiated(np.tan, _by_parts(_slopes.tan, _tan_parts, is
 tanh = _unary(_slopes.tanh, floated)
 square = _unary(_slopes.square, _itself)
 
-add = _binary(_add, promoted, takes_bools=True)
-subtract = _binary(_sub, promoted)
+add = _binary(ops.AddV2, promoted, takes_bools=True)
+subtract = _binary(ops.Sub, promoted)
 multiply = _binary(_mul, promoted, takes_bools=True)
 maximum = _binary(_maximum, promoted, takes_bools=True)
 minimum = _binary(_minimum, promoted, takes_bools=True)
@@ -366,12 +325,12 @@ atan2 = _binary(_slopes.atan2, _floated_pair)
 def _exclusive_or(x1: Tensor, x2: Tensor, /) -> Tensor:
     if x1.dtype is not _BOOL:
         raise _refuse("logical_xor", "bool", x1, x2)
-    return _not_equal(x1, x2)
+    return ops.NotEqual(x1, x2)
 
 
-logical_and = sooner(np.logical_and, "b", at_every_rank(_logical_and))
-logical_not = sooner(np.logical_not, "b", op("LogicalNot"))
-logical_or = sooner(np.logical_or, "b", at_every_rank(_logical_or))
+logical_and = sooner(np.logical_and, "b", at_every_rank(ops.LogicalAnd))
+logical_not = sooner(np.logical_not, "b", ops.LogicalNot)
+logical_or = sooner(np.logical_or, "b", at_every_rank(ops.LogicalOr))
 logical_xor = sooner(np.logical_xor, "b", at_every_rank(_exclusive_or))
 
 
@@ -400,7 +359,7 @@ def _comparison(name: str) -> Binary:
 
 
 def _is_negative(x: Tensor) -> Tensor:
-    return _less(x, constant(0, name_of(x)))
+    return ops.Less(x, constant(0, name_of(x)))
 
 
 equal = sooner(np.equal, "biufc", _comparison("Equal"))
@@ -424,22 +383,22 @@ def abs(x: Tensor, /) -> Tensor:
 
 
 def conj(x: Tensor, /) -> Tensor:
-    return _conj(x) if is_complex(x) else positive(x)
+    return ops.Conj(x) if is_complex(x) else positive(x)
 
 
 def imag(x: Tensor, /) -> Tensor:
     if not is_complex(x):
         raise _refuse("imag", "complex", x)
-    return _imag(x, _PART[x.dtype])
+    return ops.Imag(x, _PART[x.dtype])
 
 
 def real(x: Tensor, /) -> Tensor:
-    return _real(x, _PART[x.dtype]) if is_complex(x) else positive(x)
+    return ops.Real(x, _PART[x.dtype]) if is_complex(x) else positive(x)
 
 
 def complex_of(real: Tensor, imag: Tensor) -> Tensor:
     """Complex numbers of their parts."""
-    return _complex(real, imag, _WHOLE[real.dtype])
+    return ops.Complex(real, imag, _WHOLE[real.dtype])
 
 
 def positive(x: Tensor, /) -> Tensor:
@@ -449,58 +408,31 @@ def positive(x: Tensor, /) -> Tensor:
 
 
 # Not 0 - x: the graph optimizer rewrites it to Neg, which has no kernel for these dtypes.
-negative = _unless("u", _neg, lambda x: _add(_invert(x), constant(1, name_of(x))))
-_real_sign = _unless("u", _sign, lambda x: _minimum(x, constant(1, name_of(x))))
+negative = _unless("u", ops.Neg, lambda x: ops.AddV2(ops.Invert(x), constant(1, name_of(x))))
+_real_sign = _unless("u", ops.Sign, lambda x: _minimum(x, constant(1, name_of(x))))
 
 
 def sign(x: Tensor, /) -> Tensor:
     if is_complex(x):
         if is_on_host(x) and not may_be_differentiated(x) and np.isfinite(_parts(x)).all():
-            return _sign(x)
-        # TensorFlow computes each part by itself: with a NaN in one of them the other stays a number.
-        scaled = _outweighed(x)
-        y = where(_equal(scaled, scaled), _sign(scaled), constant(_NAN, name_of(x)))
-        if not is_for_cpu(x):
-            zero = constant(0, name_of(x))
-            y = where(_equal(x, zero), zero, y)  # a GPU's sign of -0 is -0
-        return _sign_with_slope(x, y) if may_be_differentiated(x) else y
+            return ops.Sign(x)
+        part = _PART[x.dtype]
+        return ops.Complex(*complex_sign(_OF_PARTS, ops.Real(x, part), ops.Imag(x, part)), x.dtype)
     y = _real_sign(x)
     if is_as_on_cpu(y) or kind_of(y) != "f":
         return y
     zero = constant(0, name_of(y))
-    return where(_equal(x, zero), zero, y)  # a GPU's and XLA's sign of -0 is -0
+    return where(ops.Equal(x, zero), zero, y)  # a GPU's and XLA's sign of -0 is -0
 
 
-def _outweighed(x: Tensor) -> Tensor:
-    """`x`; an infinite part becomes 1 with its sign, and the other part 0.
-
-    NaN where both parts are infinite.
-    """
-    part = _PART[x.dtype]
-    real, imag = _real(x, part), _imag(x, part)
-    is_real_infinite, is_imag_infinite = _is_inf(real), _is_inf(imag)
-    zero = constant(0, NAME[part])
-    scaled = _complex(
-        where(is_real_infinite, _sign(real), where(is_imag_infinite, zero, real)),
-        where(is_imag_infinite, _sign(imag), where(is_real_infinite, zero, imag)),
-        x.dtype,
-    )
-    return where(_logical_and(is_real_infinite, is_imag_infinite), constant(_NAN, name_of(x)), scaled)
+def _selected(condition: Tensor, x1: Any, x2: Any) -> Tensor:
+    """As `where`, also of one number."""
+    name = name_of(x1 if tf.is_tensor(x1) else x2)
+    return where(condition, *[x if tf.is_tensor(x) else constant(x, name) for x in (x1, x2)])
 
 
-def _sign_with_slope(x: Tensor, y: Tensor) -> Tensor:
-    """`y`, the sign of complex `x`, with the right derivative.
-
-    TensorFlow's derivative is 0, which holds for real operands only.
-    """
-    part = _PART[x.dtype]
-    size = complex_abs(x, part)
-    is_common_size = _logical_and(_less(constant(0, NAME[part]), size), _is_finite(size))
-    # A NaN in the branch that `where` does not select would make the gradient NaN.
-    safe = where(is_common_size, x, constant(1, name_of(x)))
-    scale = complex_abs(safe, part)
-    quotient = _complex(_real_div(_real(safe, part), scale), _real_div(_imag(safe, part), scale), x.dtype)
-    return where(is_common_size, quotient, y)
+_OF_PARTS: Final = SimpleNamespace(where=_selected, isinf=ops.IsInf, sign=ops.Sign, hypot=lambda x1, x2: hypot(x1, x2))
+"""The functions of `complex_sign`."""
 
 
 def _signbit(x: Tensor, /) -> Tensor:
@@ -515,22 +447,22 @@ signbit = sooner(np.signbit, "f", _signbit)
 def copysign(x1: Tensor, x2: Tensor, /) -> Tensor:
     x1, x2 = _floated_pair(x1, x2)
     magnitude = _abs(x1)
-    return where(_sign_bit(x2), _neg(magnitude), magnitude)
+    return where(_sign_bit(x2), ops.Neg(magnitude), magnitude)
 
 
-ceil = sooner(np.ceil, "f", _unless("biu", op("Ceil"), _itself))
-floor = sooner(np.floor, "f", _unless("biu", op("Floor"), _itself))
+ceil = sooner(np.ceil, "f", _unless("biu", ops.Ceil, _itself))
+floor = sooner(np.floor, "f", _unless("biu", ops.Floor, _itself))
 
 
 def _rounded(x: Tensor, /) -> Tensor:
     # TensorFlow's integer kernels return 0.
     kind = kind_of(x)
     if kind == "f":
-        y = _round(x)
+        y = ops.Round(x)
         return y if is_for_cpu(x) else copysign(y, x)  # a GPU's 0 loses its sign
     if kind == "c":
         part = _PART[x.dtype]
-        return _complex(_rounded(_real(x, part)), _rounded(_imag(x, part)), x.dtype)
+        return ops.Complex(_rounded(ops.Real(x, part)), _rounded(ops.Imag(x, part)), x.dtype)
     return positive(x)
 
 
@@ -538,8 +470,8 @@ def _truncated(x: Tensor, /) -> Tensor:
     if kind_of(x) != "f":
         return floor(x)
     if not is_eager(x):  # the graph optimizer removes a division by 1
-        return _select(_less(x, constant(0, name_of(x))), ceil(x), floor(x))
-    return _truncate_div(x, constant(1, name_of(x)))
+        return ops.Select(ops.Less(x, constant(0, name_of(x))), ceil(x), floor(x))
+    return ops.TruncateDiv(x, constant(1, name_of(x)))
 
 
 round = sooner(np.rint, "f", _rounded)
@@ -555,7 +487,7 @@ def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
     def function(x: Tensor, /) -> Tensor:
         if is_complex(x):
             part = _PART[x.dtype]
-            return of_parts(raw(_real(x, part)), raw(_imag(x, part)))
+            return of_parts(raw(ops.Real(x, part)), raw(ops.Imag(x, part)))
         try:
             return raw(x)
         except REFUSALS:
@@ -564,9 +496,9 @@ def _test(raw: Unary, of_parts: Binary, of_exact: Binary) -> Unary:
     return function
 
 
-isfinite = sooner(np.isfinite, "fc", _test(_is_finite, _logical_and, _equal))
-isinf = sooner(np.isinf, "fc", _test(_is_inf, _logical_or, _not_equal))
-isnan = sooner(np.isnan, "fc", _test(_is_nan, _logical_or, _not_equal))
+isfinite = sooner(np.isfinite, "fc", _test(ops.IsFinite, ops.LogicalAnd, ops.Equal))
+isinf = sooner(np.isinf, "fc", _test(ops.IsInf, ops.LogicalOr, ops.NotEqual))
+isnan = sooner(np.isnan, "fc", _test(ops.IsNan, ops.LogicalOr, ops.NotEqual))
 
 
 _exp = _slopes.exp
@@ -600,9 +532,9 @@ def sqrt(x: Tensor, /) -> Tensor:
         if sizes.size and low < sizes.min() and sizes.max() < high:
             return _sqrt(x)
     # TensorFlow is right above the real axis. Below, it drops the sign of an imaginary part that is zero.
-    is_below = _sign_bit(_imag(x, _PART[x.dtype]))
-    root = _upper_root(where(is_below, _conj(x), x))
-    return where(is_below, _conj(root), root)
+    is_below = _sign_bit(ops.Imag(x, _PART[x.dtype]))
+    root = _upper_root(where(is_below, ops.Conj(x), x))
+    return where(is_below, ops.Conj(root), root)
 
 
 def _upper_root(x: Tensor) -> Tensor:
@@ -619,9 +551,9 @@ def _upper_root(x: Tensor) -> Tensor:
         size = np.maximum(np.abs(host.real), np.abs(host.imag))
         if not (((size > 0) & (size < low)) | ((size > high) & (size < math.inf))).any():
             return _sqrt(x)
-    real, imag = _real(x, part), _imag(x, part)
+    real, imag = ops.Real(x, part), ops.Imag(x, part)
     size = _maximum(_abs(real), _abs(imag))
-    is_low, is_high = _less(size, constant(low, number)), _less(constant(high, number), size)
+    is_low, is_high = ops.Less(size, constant(low, number)), ops.Less(constant(high, number), size)
 
     def factor(if_low: float, if_high: float) -> Tensor:
         others = where(is_high, constant(if_high, number), constant(1, number))
@@ -632,17 +564,19 @@ def _upper_root(x: Tensor) -> Tensor:
     zero, one, half = (constant(value, number) for value in (0, 1, 0.5))
     # Not abs, which has no derivative at 0. Not the modulus, whose gradient squares the parts.
     is_left = _sign_bit(a)
-    a = where(is_left, _neg(a), a)
-    is_steep = _less(a, b)
+    a = where(is_left, ops.Neg(a), a)
+    is_steep = ops.Less(a, b)
     longer, shorter = where(is_steep, b, a), where(is_steep, a, b)
-    ratio = _real_div(shorter, where(_equal(longer, zero), one, longer))
-    modulus = _mul(longer, _sqrt(_add(_mul(ratio, ratio), one)))
+    ratio = _real_div(shorter, where(ops.Equal(longer, zero), one, longer))
+    modulus = _mul(longer, _sqrt(ops.AddV2(_mul(ratio, ratio), one)))
     # The modulus is infinite if a part is, even if the other part is NaN.
-    larger = _sqrt(_mul(_add(a, where(_is_inf(a), a, modulus)), half))
-    smaller = _real_div(_mul(b, half), where(_equal(larger, zero), one, larger))
-    larger, smaller = (where(_is_inf(b), b, y) for y in (larger, smaller))
+    larger = _sqrt(_mul(ops.AddV2(a, where(ops.IsInf(a), a, modulus)), half))
+    smaller = _real_div(_mul(b, half), where(ops.Equal(larger, zero), one, larger))
+    larger, smaller = (where(ops.IsInf(b), b, y) for y in (larger, smaller))
     scale = factor(low, high)
-    return _complex(_mul(where(is_left, smaller, larger), scale), _mul(where(is_left, larger, smaller), scale), x.dtype)
+    return ops.Complex(
+        _mul(where(is_left, smaller, larger), scale), _mul(where(is_left, larger, smaller), scale), x.dtype
+    )
 
 
 def expm1(x: Tensor, /) -> Tensor:
@@ -650,13 +584,13 @@ def expm1(x: Tensor, /) -> Tensor:
         return _expm1(x)
     if not is_for_cpu(x):  # a GPU has no kernel
         part = _PART[x.dtype]
-        return _complex(*_expm1_parts(_real(x, part), _imag(x, part)), x.dtype)
+        return ops.Complex(*_expm1_parts(ops.Real(x, part), ops.Imag(x, part)), x.dtype)
     # TensorFlow's expm1 is accurate where exp(x) - 1 would cancel, but gives NaN for an infinite result.
     if is_on_host(x) and np.abs(np.real(on_host(x))).max(initial=0) < _FAR:
         return _expm1(x)
     part = _PART[x.dtype]
-    is_near = _less(_abs(_real(x, part)), constant(_FAR, NAME[part]))
-    return where(is_near, _expm1(x), _sub(exp(x), constant(1, name_of(x))))
+    is_near = ops.Less(_abs(ops.Real(x, part)), constant(_FAR, NAME[part]))
+    return where(is_near, _expm1(x), ops.Sub(exp(x), constant(1, name_of(x))))
 
 
 def _argument(x: Tensor, part: Any) -> Tensor:
@@ -666,7 +600,7 @@ def _argument(x: Tensor, part: Any) -> Tensor:
         # It takes a fifth of the time even in float64. NumPy's float32 result is wrong by 2 ULP.
         with np.errstate(under="ignore"):
             return from_host(np.arctan2(host.imag, host.real, dtype=np.float64).astype(part.as_numpy_dtype), x)
-    return _angle(x, part)
+    return ops.Angle(x, part)
 
 
 def log(x: Tensor, /) -> Tensor:
@@ -674,7 +608,7 @@ def log(x: Tensor, /) -> Tensor:
         return _log(x)
     # TensorFlow squares the parts, which may overflow.
     part = _PART[x.dtype]
-    return _complex(_log(complex_abs(x, part)), _argument(x, part), x.dtype)
+    return ops.Complex(_log(complex_abs(x, part)), _argument(x, part), x.dtype)
 
 
 def log1p(x: Tensor, /) -> Tensor:
@@ -682,13 +616,13 @@ def log1p(x: Tensor, /) -> Tensor:
         return _log1p(x)
     part = _PART[x.dtype]
     number = NAME[part]
-    a, b = _real(x, part), _imag(x, part)
+    a, b = ops.Real(x, part), ops.Imag(x, part)
     # We subtract -1 + 0j instead of adding 1, so that an imaginary part of -0 keeps its sign.
-    shifted = _sub(x, constant(-1, name_of(x)))
-    near = _mul(_log1p(_add(_mul(a, _add(a, constant(2, number))), _mul(b, b))), constant(0.5, number))
-    is_near = _less(complex_abs(x, part), constant(0.5, number))
+    shifted = ops.Sub(x, constant(-1, name_of(x)))
+    near = _mul(_log1p(ops.AddV2(_mul(a, ops.AddV2(a, constant(2, number))), _mul(b, b))), constant(0.5, number))
+    is_near = ops.Less(complex_abs(x, part), constant(0.5, number))
     modulus = where(is_near, near, _log(complex_abs(shifted, part)))
-    return _complex(modulus, _argument(shifted, part), x.dtype)
+    return ops.Complex(modulus, _argument(shifted, part), x.dtype)
 
 
 def _log_to_base(base: int) -> Unary:
@@ -701,7 +635,7 @@ def _log_to_base(base: int) -> Unary:
             # By parts, as TensorFlow's complex division gives NaN for infinities.
             part = _PART[x.dtype]
             angle = _real_div(_argument(x, part), constant(scale, NAME[part]))
-            return _complex(function(complex_abs(x, part)), angle, x.dtype)
+            return ops.Complex(function(complex_abs(x, part)), angle, x.dtype)
         x = floated(x)
         name = name_of(x)
         # In 16 bits the scale alone would be wrong by up to half a per cent.
@@ -741,9 +675,9 @@ def _power(x1: Tensor, x2: Tensor, /) -> Tensor:
             # XLA does so if the exponent is not real. For a real exponent the power has a derivative, which we keep.
             part = _PART[x2.dtype]
             none = constant(0, NAME[part])
-            is_slopeless = _logical_and(_less(none, _real(x2, part)), _not_equal(_imag(x2, part), none))
-            y = where(_logical_and(_equal(x1, zero), is_slopeless), zero, y)
-        return where(_equal(x2, zero), one, y)
+            is_slopeless = ops.LogicalAnd(ops.Less(none, ops.Real(x2, part)), ops.NotEqual(ops.Imag(x2, part), none))
+            y = where(ops.LogicalAnd(ops.Equal(x1, zero), is_slopeless), zero, y)
+        return where(ops.Equal(x2, zero), one, y)
     return y
 
 
@@ -770,7 +704,7 @@ def root(x: Tensor, /) -> Tensor:
         return pow(x, constant(0.5, name))
     # sqrt gives -0 for -0 and NaN for -inf; pow gives 0 and inf.
     infinity = constant(math.inf, name)
-    return where(_equal(x, negative(infinity)), infinity, sqrt(_add(x, constant(0, name))))
+    return where(ops.Equal(x, negative(infinity)), infinity, sqrt(ops.AddV2(x, constant(0, name))))
 
 
 @at_every_rank
@@ -786,8 +720,8 @@ def _unsigned_pow(x1: Tensor, x2: Tensor) -> Tensor:
     # An exponent may overflow int64: x^n = (x^(n // 2))^2 x^(n % 2).
     base = bitcast(x1, "int64")
     one = constant(1, name)
-    half = bitcast(_right_shift(x2, one), "int64")
-    odd = bitcast(_bitwise_and(x2, one), "int64")
+    half = bitcast(ops.RightShift(x2, one), "int64")
+    odd = bitcast(ops.BitwiseAnd(x2, one), "int64")
     return bitcast(_mul(_square(_pow(base, half)), _pow(base, odd)), name)
 
 
@@ -818,15 +752,15 @@ def _bounds(name: str) -> tuple[Tensor, Tensor]:
 def logaddexp(x1: Tensor, x2: Tensor, /) -> Tensor:
     larger = _maximum(x1, x2)
     # The difference of two equal infinities is NaN, so the larger operand is clipped to the finite range.
-    finite = _clip_by_value(larger, *_bounds(name_of(larger)))
+    finite = ops.ClipByValue(larger, *_bounds(name_of(larger)))
     # Softplus gives the same, but takes twice as long where the operands are close.
-    return _add(larger, _log1p(_exp(_sub(_minimum(x1, x2), finite))))
+    return ops.AddV2(larger, _log1p(_exp(ops.Sub(_minimum(x1, x2), finite))))
 
 
 @_in_float32_or_wider
 def hypot(x1: Tensor, x2: Tensor, /) -> Tensor:
     # The kernel of a complex modulus avoids overflow and underflow of intermediate results.
-    return complex_abs(_complex(x1, x2, _WHOLE[x1.dtype]), x1.dtype)
+    return complex_abs(ops.Complex(x1, x2, _WHOLE[x1.dtype]), x1.dtype)
 
 
 @at_every_rank
@@ -834,16 +768,16 @@ def nextafter(x1: Tensor, x2: Tensor, /) -> Tensor:
     x1, x2 = _floated_pair(x1, x2)
     name = name_of(x1)
     if name not in _HALVES:
-        return _next_after(x1, x2)
+        return ops.NextAfter(x1, x2)
     # There is no kernel, so we increment the bits, which are sign and magnitude.
     zero, one, sign_bit = (constant(i, "int16") for i in (0, 1, -(1 << 15)))
     bits1, bits2 = bitcast(x1, "int16"), bitcast(x2, "int16")
-    place1, place2 = (where(_less(b, zero), _sub(sign_bit, b), b) for b in (bits1, bits2))
-    outwards = _equal(_less(place1, place2), _less(zero, place1))
-    bits = where(outwards, _add(bits1, one), _sub(bits1, one))
-    bits = where(_equal(place1, zero), _bitwise_or(_bitwise_and(bits2, sign_bit), one), bits)
-    bits = where(_equal(place1, place2), bits2, bits)
-    return where(_logical_or(_is_nan(x1), _is_nan(x2)), _add(x1, x2), bitcast(bits, name))
+    place1, place2 = (where(ops.Less(b, zero), ops.Sub(sign_bit, b), b) for b in (bits1, bits2))
+    outwards = ops.Equal(ops.Less(place1, place2), ops.Less(zero, place1))
+    bits = where(outwards, ops.AddV2(bits1, one), ops.Sub(bits1, one))
+    bits = where(ops.Equal(place1, zero), ops.BitwiseOr(ops.BitwiseAnd(bits2, sign_bit), one), bits)
+    bits = where(ops.Equal(place1, place2), bits2, bits)
+    return where(ops.LogicalOr(ops.IsNan(x1), ops.IsNan(x2)), ops.AddV2(x1, x2), bitcast(bits, name))
 
 
 def _quotient_pair(x1: Tensor, x2: Tensor) -> list[Tensor]:
@@ -889,23 +823,23 @@ def _complex_quotient(x1: Tensor, x2: Tensor) -> Tensor:
     part = _PART[native]
     number = NAME[part]
     zero, one = constant(0, number), constant(1, number)
-    a, b, c, d = _real(x1, part), _imag(x1, part), _real(x2, part), _imag(x2, part)
+    a, b, c, d = ops.Real(x1, part), ops.Imag(x1, part), ops.Real(x2, part), ops.Imag(x2, part)
     # Where the imaginary part of the divisor is the larger one, both operands are divided by i.
-    is_turned = _less(_abs(c), _abs(d))
-    a, b = where(is_turned, b, a), where(is_turned, _neg(a), b)
-    c, d = where(is_turned, d, c), where(is_turned, _neg(c), d)
+    is_turned = ops.Less(_abs(c), _abs(d))
+    a, b = where(is_turned, b, a), where(is_turned, ops.Neg(a), b)
+    c, d = where(is_turned, d, c), where(is_turned, ops.Neg(c), d)
     # Scale down, so that no sum below overflows.
     limit = constant(float(np.finfo(number).max) / 16, number)
-    is_large = _less(limit, _maximum(_maximum(_abs(a), _abs(b)), _abs(c)))
+    is_large = ops.Less(limit, _maximum(_maximum(_abs(a), _abs(b)), _abs(c)))
     factor = where(is_large, constant(1 / 16, number), one)
     a, b, c, d = (_mul(v, factor) for v in (a, b, c, d))
     # The ratio of two infinities or two zeros is NaN, which would reach the gradient even where it is not selected.
-    is_zero, is_infinite = _logical_and(_equal(c, zero), _equal(d, zero)), _is_inf(d)
-    ratio = _real_div(where(is_infinite, _sign(d), d), where(is_infinite, _sign(c), where(is_zero, one, c)))
-    divisor = where(is_zero, _abs(c), _add(c, _mul(d, ratio)))
-    real = where(is_zero, a, _add(a, _mul(b, ratio)))
-    imag = where(is_zero, b, _sub(b, _mul(a, ratio)))
-    return _complex(_real_div(real, divisor), _real_div(imag, divisor), native)
+    is_zero, is_infinite = ops.LogicalAnd(ops.Equal(c, zero), ops.Equal(d, zero)), ops.IsInf(d)
+    ratio = _real_div(where(is_infinite, ops.Sign(d), d), where(is_infinite, ops.Sign(c), where(is_zero, one, c)))
+    divisor = where(is_zero, _abs(c), ops.AddV2(c, _mul(d, ratio)))
+    real = where(is_zero, a, ops.AddV2(a, _mul(b, ratio)))
+    imag = where(is_zero, b, ops.Sub(b, _mul(a, ratio)))
+    return ops.Complex(_real_div(real, divisor), _real_div(imag, divisor), native)
 
 
 def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
@@ -916,9 +850,9 @@ def _integer_division(raw: Binary, x1: Tensor, x2: Tensor) -> Tensor:
     if is_on_host(x2) and on_host(x2).all():
         return raw(x1, x2)
     name = name_of(x2)
-    is_zero = cast(_equal(x2, constant(0, name)), name)
-    keep = _sub(is_zero, constant(1, name))  # all bits set, or none
-    return _bitwise_and(raw(x1, _bitwise_or(x2, is_zero)), keep)
+    is_zero = cast(ops.Equal(x2, constant(0, name)), name)
+    keep = ops.Sub(is_zero, constant(1, name))  # all bits set, or none
+    return ops.BitwiseAnd(raw(x1, ops.BitwiseOr(x2, is_zero)), keep)
 
 
 def _division(function: str, raw: Binary, of_floats: Binary) -> Binary:
@@ -948,11 +882,11 @@ def _floor_divide_floats(x1: Tensor, x2: Tensor) -> Tensor:
     quotient = _real_div(x1, x2)
     rest = _floor_mod(x1, x2)
     # A step function has the derivative 0, even where the result is the quotient itself.
-    quotient = _stop_gradient(quotient)
+    quotient = ops.StopGradient(quotient)
     # An infinite remainder counts as one whole divisor: -1 // inf is -1, as in NumPy.
-    part = where(_is_inf(rest), constant(1, name), _real_div(rest, x2))
-    is_whole = _logical_or(_equal(rest, zero), _equal(x2, zero))
-    return where(is_whole, quotient, _round(_sub(quotient, part)))
+    part = where(ops.IsInf(rest), constant(1, name), _real_div(rest, x2))
+    is_whole = ops.LogicalOr(ops.Equal(rest, zero), ops.Equal(x2, zero))
+    return where(is_whole, quotient, ops.Round(ops.Sub(quotient, part)))
 
 
 def _remainder_of_floats(x1: Tensor, x2: Tensor) -> Tensor:
@@ -960,10 +894,10 @@ def _remainder_of_floats(x1: Tensor, x2: Tensor) -> Tensor:
     # It has the sign of `x2`, except where it is zero.
     if is_on_host(rest) and on_host(rest).all():
         return rest
-    return _mul(_abs(rest), _sign(x2))
+    return _mul(_abs(rest), ops.Sign(x2))
 
 
-floor_divide = _division("floor_divide", _floor_div, _floor_divide_floats)
+floor_divide = _division("floor_divide", ops.FloorDiv, _floor_divide_floats)
 remainder = _division("remainder", _floor_mod, _remainder_of_floats)
 
 
@@ -976,13 +910,13 @@ def _bitwise(of_integers: Binary, of_bools: Binary) -> Binary:
 
 
 def _inverted(x: Tensor, /) -> Tensor:
-    return logical_not(x) if x.dtype is _BOOL else _invert(x)
+    return logical_not(x) if x.dtype is _BOOL else ops.Invert(x)
 
 
-bitwise_and = sooner(np.bitwise_and, "biu", _bitwise(_bitwise_and, _logical_and))
+bitwise_and = sooner(np.bitwise_and, "biu", _bitwise(ops.BitwiseAnd, ops.LogicalAnd))
 bitwise_invert = sooner(np.invert, "biu", _inverted)
-bitwise_or = sooner(np.bitwise_or, "biu", _bitwise(_bitwise_or, _logical_or))
-bitwise_xor = sooner(np.bitwise_xor, "biu", _bitwise(op("BitwiseXor"), _not_equal))
+bitwise_or = sooner(np.bitwise_or, "biu", _bitwise(ops.BitwiseOr, ops.LogicalOr))
+bitwise_xor = sooner(np.bitwise_xor, "biu", _bitwise(ops.BitwiseXor, ops.NotEqual))
 
 
 def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, Tensor], Tensor]) -> Binary:
@@ -1003,25 +937,25 @@ def _shift(function: str, raw: Binary, out_of_range: Callable[[Tensor, Tensor, T
         unsigned = f"uint{width}"
         if is_on_host(x2) and on_host(x2).view(unsigned).max(initial=0) < width:
             return raw(x1, x2)
-        return out_of_range(x1, x2, _less(bitcast(x2, unsigned), constant(width, unsigned)))
+        return out_of_range(x1, x2, ops.Less(bitcast(x2, unsigned), constant(width, unsigned)))
 
     return shifted
 
 
 def _shifted_left(x1: Tensor, x2: Tensor, in_range: Tensor) -> Tensor:
-    return _mul(_left_shift(x1, x2), cast(in_range, name_of(x1)))
+    return _mul(ops.LeftShift(x1, x2), cast(in_range, name_of(x1)))
 
 
 def _shifted_right(x1: Tensor, x2: Tensor, in_range: Tensor) -> Tensor:
     name = name_of(x1)
     if kind_of(x1) == "u":
-        return _mul(_right_shift(x1, x2), cast(in_range, name))
+        return _mul(ops.RightShift(x1, x2), cast(in_range, name))
     # Only copies of the sign bit remain.
-    return _right_shift(x1, where(in_range, x2, constant(_WIDTH[x1.dtype] - 1, name)))
+    return ops.RightShift(x1, where(in_range, x2, constant(_WIDTH[x1.dtype] - 1, name)))
 
 
-bitwise_left_shift = sooner(np.left_shift, "iu", _shift("bitwise_left_shift", _left_shift, _shifted_left))
-bitwise_right_shift = sooner(np.right_shift, "iu", _shift("bitwise_right_shift", _right_shift, _shifted_right))
+bitwise_left_shift = sooner(np.left_shift, "iu", _shift("bitwise_left_shift", ops.LeftShift, _shifted_left))
+bitwise_right_shift = sooner(np.right_shift, "iu", _shift("bitwise_right_shift", ops.RightShift, _shifted_right))
 
 
 @at_every_rank
@@ -1035,10 +969,10 @@ def _gcd(x1: Tensor, x2: Tensor, /) -> Tensor:
     zero, one = constant(0, name), constant(1, name)
 
     def is_divided(first: Tensor, second: Tensor) -> Tensor:
-        return tf.reduce_any(_not_equal(second, zero))
+        return tf.reduce_any(ops.NotEqual(second, zero))
 
     def divided(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-        is_found = _equal(second, zero)
+        is_found = ops.Equal(second, zero)
         rest = _floor_mod(first, where(is_found, one, second))
         return where(is_found, first, second), where(is_found, zero, rest)
 

@@ -7,11 +7,6 @@ float32 and narrower give complex64, integers complex128.
 
 from __future__ import annotations
 
-__all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
-]  # fmt: skip
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, Final
@@ -21,7 +16,9 @@ import numpy as np
 from anyarray._base import dtypes, errors
 from anyarray.backends._shared import fourier
 from anyarray.backends._shared.axes import axis_in
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._device import is_on_host
+from anyarray.backends.tensorflow._hooks import duplicate
 from anyarray.backends.tensorflow._kernel import (
     NAME,
     NATIVE,
@@ -32,26 +29,15 @@ from anyarray.backends.tensorflow._kernel import (
     may_be_differentiated,
     name_of,
     number,
-    op,
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor, slab
 from anyarray.backends.tensorflow.linear_algebra import permuted
 
-_concat = op("ConcatV2")
-_conj = op("Conj")
-_fft = op("FFT")
-_ifft = op("IFFT")
-_irfft = op("IRFFT")
-_multiply = op("Mul")
-_rfft = op("RFFT")
-_roll = op("Roll")
-_split = op("SplitV")
-
-_FORWARD: Final = {2: op("FFT2D"), 3: op("FFT3D")}
-_INVERSE: Final = {2: op("IFFT2D"), 3: op("IFFT3D")}
-_FORWARD_REAL: Final = {2: op("RFFT2D"), 3: op("RFFT3D")}
-_INVERSE_REAL: Final = {2: op("IRFFT2D"), 3: op("IRFFT3D")}
+_FORWARD: Final = {2: ops.FFT2D, 3: ops.FFT3D}
+_INVERSE: Final = {2: ops.IFFT2D, 3: ops.IFFT3D}
+_FORWARD_REAL: Final = {2: ops.RFFT2D, 3: ops.RFFT3D}
+_INVERSE_REAL: Final = {2: ops.IRFFT2D, 3: ops.IRFFT3D}
 """Ops by the number of last axes that they transform."""
 
 _REAL: Final = {NATIVE["complex64"]: "float32", NATIVE["complex128"]: "float64"}
@@ -92,8 +78,8 @@ def _resized(x: Tensor, n: Length) -> Tensor:
         missing = tf.maximum(n - lengths(x)[-1], 0)
         return tf.concat([x, slab(x, -1, missing, 0)], -1)[..., :n]
     if m < n:
-        return _concat([x, slab(x, -1, n - m, 0)], constant(-1))
-    return x if m == n else _split(x, constant((n, -1)), constant(-1), 2)[0]
+        return ops.ConcatV2([x, slab(x, -1, n - m, 0)], constant(-1))
+    return x if m == n else ops.SplitV(x, constant((n, -1)), constant(-1), 2)[0]
 
 
 def _along(
@@ -127,49 +113,46 @@ def _along(
     y = transform(x, n)
     if exponent:
         factor = n**exponent if isinstance(n, int) else cast(n, "float64") ** exponent
-        y = _multiply(y, number(factor, y.dtype))
+        y = ops.Mul(y, number(factor, y.dtype))
     return y
 
 
-def _forward(x: Tensor, n: Length) -> Tensor:
-    return _fft(x)
-
-
-def _inverse(x: Tensor, n: Length) -> Tensor:
-    return _ifft(x)
-
-
 def _forward_real(x: Tensor, n: Length) -> Tensor:
-    return _rfft(x, cast(shape_tensor((n,)), "int32"), _COMPLEX[x.dtype])
+    return ops.RFFT(x, cast(shape_tensor((n,)), "int32"), _COMPLEX[x.dtype])
 
 
 def _inverse_real(x: Tensor, n: Length) -> Tensor:
-    return _irfft(x, cast(shape_tensor((n,)), "int32"), NATIVE[_REAL[x.dtype]])
+    return ops.IRFFT(x, cast(shape_tensor((n,)), "int32"), NATIVE[_REAL[x.dtype]])
 
 
-def fft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    return _along("fft", _forward, _as_complex(x), n, axis, _exponent("fft", norm))
+def _transform(
+    name: str,
+    kernel: Callable[[Tensor, Length], Tensor],
+    sign: int,
+    *,
+    is_real: bool = False,
+    is_half: bool = False,
+    is_hermitian: bool = False,
+) -> Callable[..., Tensor]:
+    """A transform along one axis; `sign` is 1 if it is scaled as a forward one.
+
+    Those of Hermitian signals are the others in the opposite direction, of conjugate spectra, not scaled by n.
+    """
+
+    def transform(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
+        exponent = sign * (_exponent(name, norm) + is_hermitian)
+        y = _as_real(name, x) if is_real else _as_complex(x)
+        y = ops.Conj(y) if is_hermitian and is_half else y
+        y = _along(name, kernel, y, n, axis, exponent, is_half=is_half)
+        return ops.Conj(y) if is_hermitian and is_real else y
+
+    return transform
 
 
-def ifft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    return _along("ifft", _inverse, _as_complex(x), n, axis, -_exponent("ifft", norm))
-
-
-def rfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    return _along("rfft", _forward_real, _as_real("rfft", x), n, axis, _exponent("rfft", norm))
-
-
-def irfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    return _along("irfft", _inverse_real, _as_complex(x), n, axis, -_exponent("irfft", norm), is_half=True)
-
-
-def hfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    spectrum = _conj(_as_complex(x))
-    return _along("hfft", _inverse_real, spectrum, n, axis, 1 + _exponent("hfft", norm), is_half=True)
-
-
-def ihfft(x: Tensor, /, *, n: int | None = None, axis: int = -1, norm: str = "backward") -> Tensor:
-    return _conj(_along("ihfft", _forward_real, _as_real("ihfft", x), n, axis, -1 - _exponent("ihfft", norm)))
+fft, ifft = _transform("fft", lambda x, n: ops.FFT(x), 1), _transform("ifft", lambda x, n: ops.IFFT(x), -1)
+rfft, irfft = _transform("rfft", _forward_real, 1, is_real=True), _transform("irfft", _inverse_real, -1, is_half=True)
+hfft = _transform("hfft", _inverse_real, 1, is_half=True, is_hermitian=True)
+ihfft = _transform("ihfft", _forward_real, -1, is_real=True, is_hermitian=True)
 
 
 def _transform_n(
@@ -198,7 +181,7 @@ def _transform_n(
             )
         else:
             y = at_once[len(named)](y)
-        return _multiply(y, number(math.prod(sizes) ** exponent, y.dtype)) if exponent else y
+        return ops.Mul(y, number(math.prod(sizes) ** exponent, y.dtype)) if exponent else y
 
     return transform
 
@@ -232,27 +215,11 @@ def _on_device(frequencies: np.ndarray[Any, Any], dtype: Any, device: Any) -> Te
         return tf.constant(frequencies.astype((dtype or NATIVE["float64"]).as_numpy_dtype))
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    return _on_device(np.fft.fftfreq(n, d), dtype, device)
+fftfreq, rfftfreq = fourier.frequencies(_on_device)
 
 
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Tensor:
-    return _on_device(np.fft.rfftfreq(n, d), dtype, device)
+def _rolled(x: Tensor, by: Sequence[Length], axis: tuple[int, ...]) -> Tensor:
+    return ops.Roll(x, shape_tensor(by), constant(axis))
 
 
-def _shifted(x: Tensor, axes: int | Sequence[int] | None, sign: int) -> Tensor:
-    rank = x.shape.rank
-    named = range(rank) if axes is None else (axes,) if isinstance(axes, int) else axes
-    positions = tuple(axis_in(axis, rank) for axis in named)  # an axis named twice is shifted twice
-    if not positions:
-        return x
-    shape = lengths(x)
-    return _roll(x, shape_tensor([sign * (shape[axis] // 2) for axis in positions]), constant(positions))
-
-
-def fftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-    return _shifted(x, axes, 1)
-
-
-def ifftshift(x: Tensor, /, *, axes: int | Sequence[int] | None = None) -> Tensor:
-    return _shifted(x, axes, -1)
+fftshift, ifftshift = fourier.shifts(_rolled, lengths, duplicate)

@@ -23,6 +23,7 @@ from anyarray._memory import alignment
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shared.axes import axis_in
 from anyarray.backends._shared.keys import completed, require_within
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import is_for_xla, written, written_last
 from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host, known_range
 from anyarray.backends.tensorflow._host import FEW, from_host, is_eager, on_host, raw
@@ -36,44 +37,16 @@ from anyarray.backends.tensorflow._kernel import (
     kind_of,
     may_be_differentiated,
     name_of,
-    op,
     shape_of,
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, length_tensor, lengths, shape_tensor, sizes_of
 from anyarray.backends.tensorflow.manipulation import broadcast_to, flattened, moveaxis, stretched
 
-__all__ = ["getitem", "setitem", "take", "take_along_axis"]
-
 Shape = tuple[int | None, ...]
 Check = Callable[[], None]
 _Form = tuple[Any, ...]
 
-_add = op("AddV2")
-_and = op("LogicalAnd")
-_any = op("Any")
-_broadcast_to = op("BroadcastTo")
-_equal = op("Equal")
-_expand_dims = op("ExpandDims")
-_gather = op("GatherV2")
-_greater_equal = op("GreaterEqual")
-_less = op("Less")
-_mod = op("FloorMod")
-_mul = op("Mul")
-_not = op("LogicalNot")
-_or = op("LogicalOr")
-_pack = op("Pack")
-_pad = op("Pad")
-_range = op("Range")
-_reshape = op("Reshape")
-_reverse = op("ReverseV2")
-_select = op("SelectV2")
-_size = op("Size")
-_squeeze = op("Squeeze")
-_strided_slice = op("StridedSlice")
-_strided_update = op("TensorStridedSliceUpdate")
-_transpose = op("Transpose")
-_where = op("Where")
 
 _RANK: Final = 8
 """The largest rank of the kernels of StridedSlice, TensorStridedSliceUpdate and SelectV2."""
@@ -270,17 +243,17 @@ def _cut(x: Tensor, plan: _Plan) -> Tensor:
         return x
     shape = shape_of(x)
     if len(shape) <= _RANK or None in shape:
-        return _strided_slice(x, *plan.bounds, *plan.masks)
+        return ops.StridedSlice(x, *plan.bounds, *plan.masks)
     axis = 0
     for cut in plan.cuts:
         if cut.is_dropped:
-            x = _gather(x, constant(cut.begin), constant(axis))
+            x = ops.GatherV2(x, constant(cut.begin), constant(axis))
             continue
         if cut.is_new:
-            x = _expand_dims(x, constant(axis))
+            x = ops.ExpandDims(x, constant(axis))
         elif cut != _WHOLE:
             positions = range(cut.begin, -1 if cut.ends_at_edge else cut.end, cut.stride)
-            x = _gather(x, constant(tuple(positions)), constant(axis))
+            x = ops.GatherV2(x, constant(tuple(positions)), constant(axis))
         axis += 1
     return x
 
@@ -292,13 +265,13 @@ def _merged(x: Tensor, plan: _Plan) -> tuple[Tensor, list[Length]]:
     """
     axes = [axis for span in plan.spans for axis in span]
     if not _are_neighbours(plan.spans):
-        x = _transpose(x, constant((*axes, *(axis for axis in range(len(plan.shape)) if axis not in axes))))
+        x = ops.Transpose(x, constant((*axes, *(axis for axis in range(len(plan.shape)) if axis not in axes))))
     sizes = lengths(x)
     if len(axes) == 1:
         return x, [sizes[plan.axis]]
     ends = list(itertools.accumulate(map(len, plan.spans), initial=plan.axis))
     chosen = [math.prod(sizes[begin:end]) for begin, end in itertools.pairwise(ends)]
-    return _reshape(x, shape_tensor([*sizes[: ends[0]], math.prod(chosen), *sizes[ends[-1] :]])), chosen
+    return ops.Reshape(x, shape_tensor([*sizes[: ends[0]], math.prod(chosen), *sizes[ends[-1] :]])), chosen
 
 
 def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> tuple[Tensor, Check]:
@@ -315,21 +288,21 @@ def _index(arrays: Sequence[Tensor], sizes: Sequence[Length]) -> tuple[Tensor, C
     for array, size in zip(arrays, sizes, strict=True):
         count = length_tensor(size)
         if array.dtype is _BOOL:
-            positions = flattened(_where(flattened(array)))
+            positions = flattened(ops.Where(flattened(array)))
         else:
             positions = cast(array, "int64")
             if kind_of(array) == "i":  # the greatest of uint64 are negative now, and stay so
-                is_from_end = cast(_less(positions, constant(0, "int64")), "int64")
-                positions = _add(positions, _mul(is_from_end, count))
+                is_from_end = cast(ops.Less(positions, constant(0, "int64")), "int64")
+                positions = ops.AddV2(positions, ops.Mul(is_from_end, count))
             if (len(arrays) > 1 or is_eager(positions)) and not _is_known_inside(array, size):
                 is_out = _is_outside(positions, size)
-                is_lost = is_out if is_lost is None else _or(is_lost, is_out)
-        index = positions if index is None else _add(_mul(index, count), positions)
+                is_lost = is_out if is_lost is None else ops.LogicalOr(is_lost, is_out)
+        index = positions if index is None else ops.AddV2(ops.Mul(index, count), positions)
     if is_lost is None:
         return index, _nothing_to_check
     if is_eager(is_lost):
         return index, _check_on_device(is_lost, arrays, sizes)
-    return _select(is_lost, length_tensor(math.prod(sizes)), index), _nothing_to_check
+    return ops.SelectV2(is_lost, length_tensor(math.prod(sizes)), index), _nothing_to_check
 
 
 def _is_known_inside(array: Tensor, size: Length) -> bool:
@@ -343,7 +316,7 @@ def _check_on_device(is_lost: Tensor, arrays: Sequence[Tensor], sizes: Sequence[
 
     What is launched between costs no more time. The indices are brought over only if one is out of bounds.
     """
-    is_any = _any(is_lost, constant(tuple(range(is_lost.shape.rank))))
+    is_any = ops.Any(is_lost, constant(tuple(range(is_lost.shape.rank))))
 
     def check() -> None:
         if is_any:
@@ -375,9 +348,9 @@ def _nothing_to_check() -> None:
 def _is_outside(positions: Tensor, size: Length) -> Tensor:
     """Whether positions are out of bounds of an axis of length `size`."""
     if is_eager(positions):  # as unsigned numbers, those below 0 are the greatest
-        return _greater_equal(bitcast(positions, "uint64"), constant(size, "uint64"))
+        return ops.GreaterEqual(bitcast(positions, "uint64"), constant(size, "uint64"))
     count = length_tensor(size)
-    return _or(_less(positions, constant(0, "int64")), _not(_less(positions, count)))
+    return ops.LogicalOr(ops.Less(positions, constant(0, "int64")), ops.LogicalNot(ops.Less(positions, count)))
 
 
 def _chosen(x: Tensor, index: Tensor, axis: int, batched: int = 0) -> Tensor:
@@ -386,14 +359,14 @@ def _chosen(x: Tensor, index: Tensor, axis: int, batched: int = 0) -> Tensor:
     TensorFlow's kernels for a CPU check bounds. XLA clips the index, and a GPU reads 0; there an element out of bounds
     is NaN in a graph, as in JAX.
     """
-    taken = _gather(x, index, constant(axis), batched)
+    taken = ops.GatherV2(x, index, constant(axis), batched)
     if is_eager(index) or (is_for_cpu(taken) and not is_for_xla.get()):
         return taken
     is_lost = _is_outside(cast(index, "int64"), lengths(x)[axis])
     if len(shape_of(taken)) > len(shape_of(index)):
         after = len(shape_of(x)) - axis - 1
-        is_lost = _reshape(is_lost, shape_tensor([*lengths(index), *[1] * after]))
-    return _select(is_lost, constant(_nothing(name_of(x)), name_of(x)), taken)
+        is_lost = ops.Reshape(is_lost, shape_tensor([*lengths(index), *[1] * after]))
+    return ops.SelectV2(is_lost, constant(_nothing(name_of(x)), name_of(x)), taken)
 
 
 @functools.cache
@@ -474,7 +447,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     if not plan.is_moved:
         return x
     begin, end = plan.axis, plan.axis + len(index.shape)
-    return _transpose(x, constant((*range(begin, end), *range(begin), *range(end, len(x.shape)))))
+    return ops.Transpose(x, constant((*range(begin, end), *range(begin), *range(end, len(x.shape)))))
 
 
 def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
@@ -486,8 +459,10 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
         value = cast(value, name_of(x))
     if not tf.executing_eagerly() and (cut := _first_unknown(key, x)) is not None:
         axis, bounds, others = cut
-        places = _sliced(_range(constant(0, "int64"), length_tensor(lengths(x)[axis]), constant(1, "int64")), 0, bounds)
-        part = moveaxis(setitem(_gather(x, places, constant(axis)), others, value, exclusive), axis, 0)
+        places = _sliced(
+            ops.Range(constant(0, "int64"), length_tensor(lengths(x)[axis]), constant(1, "int64")), 0, bounds
+        )
+        part = moveaxis(setitem(ops.GatherV2(x, places, constant(axis)), others, value, exclusive), axis, 0)
         return moveaxis(written(moveaxis(x, axis, 0), places, part), 0, axis)
     form, arrays = _form_of(key)
     by_numpy = all(map(is_on_host, (x, value, *arrays))) and not may_be_differentiated(x)
@@ -501,20 +476,20 @@ def setitem(x: Tensor, key: Any, value: Tensor, exclusive: bool) -> Tensor:
     if not arrays and len(shape) <= _RANK:
         value = _fitted(value, plan.shape)
         if not plan.cuts:
-            return _broadcast_to(value, sizes_of(x)) if len(shape) < 6 else stretched(value, lengths(x))
+            return ops.BroadcastTo(value, sizes_of(x)) if len(shape) < 6 else stretched(value, lengths(x))
         if not is_eager(x) and None not in plan.shape:
             return _updated_in_graph(x, plan, value)
         begin, end, strides = plan.bounds
         return _cut_replaced(x, begin, end, strides, value, *plan.masks)
     if not arrays or plan.cuts or plan.spans[0].start or not _are_neighbours(plan.spans):
         # We apply the key to an array of flat positions.
-        places = _range(constant(0, "int64"), _size(x, NATIVE["int64"]), constant(1, "int64"))
-        index = getitem(_reshape(places, sizes_of(x)), key)
+        places = ops.Range(constant(0, "int64"), ops.Size(x, NATIVE["int64"]), constant(1, "int64"))
+        index = getitem(ops.Reshape(places, sizes_of(x)), key)
         return _scattered(x, flattened(x), index, value, _may_repeat(arrays))
     if is_choice:
         tail = shape[plan.spans[-1].stop :]
-        mask = _reshape(arrays[0], shape_tensor([*lengths(arrays[0]), *(1 for _ in tail)])) if tail else arrays[0]
-        return _select(mask, _fitted(value, tail), x)
+        mask = ops.Reshape(arrays[0], shape_tensor([*lengths(arrays[0]), *(1 for _ in tail)])) if tail else arrays[0]
+        return ops.SelectV2(mask, _fitted(value, tail), x)
     rows, sizes = _merged(x, plan)
     index, check = _index(arrays, sizes)
     return _then(check, _scattered, x, rows, index, value, _may_repeat(arrays))
@@ -549,8 +524,8 @@ def _sliced(x: Tensor, axis: int, wanted: slice) -> Tensor:
     masks = [others | (bound is None) << axis for bound in (wanted.start, wanted.stop)]
     ends = ([0] * axis + [0 if bound is None else bound] for bound in (wanted.start, wanted.stop))
     strides = [1] * axis + [1 if wanted.step is None else wanted.step]
-    bounds = [_pack([length_tensor(n) for n in one], 0) for one in (*ends, strides)]
-    y = _strided_slice(x, *bounds, *masks, 0, 0, 0)
+    bounds = [ops.Pack([length_tensor(n) for n in one], 0) for one in (*ends, strides)]
+    y = ops.StridedSlice(x, *bounds, *masks, 0, 0, 0)
     shape = shape_of(x)
     y.set_shape([*shape[:axis], None, *shape[axis + 1 :]])  # for an unknown step TensorFlow knows no shape at all
     return y
@@ -613,20 +588,22 @@ def _updated_in_graph(x: Tensor, plan: _Plan, value: Tensor) -> Tensor:
         if cut.stride != 1:
             places = range(cut.begin, -1 if cut.ends_at_edge else cut.end, cut.stride)
             if cut.stride < 0:
-                value = _reverse(value, constant((axis,)))
+                value = ops.ReverseV2(value, constant((axis,)))
             cuts.append(_Cut(min(places), max(places) + 1, 1))
         else:
             cuts.append(cut)
         if step > 1:
             value = _spread(value, axis, step)
             length = shape_of(value)[axis]
-            is_step = _equal(_mod(_range(constant(0), constant(length), constant(1)), constant(step)), constant(0))
-            is_step = _reshape(is_step, constant((length, *[1] * (len(plan.shape) - axis - 1))))
-            is_written = is_step if is_written is None else _and(is_written, is_step)
+            is_step = ops.Equal(
+                ops.FloorMod(ops.Range(constant(0), constant(length), constant(1)), constant(step)), constant(0)
+            )
+            is_step = ops.Reshape(is_step, constant((length, *[1] * (len(plan.shape) - axis - 1))))
+            is_written = is_step if is_written is None else ops.LogicalAnd(is_written, is_step)
         axis += not cut.is_dropped
     (begin, end, strides), masks = _arguments(cuts)
     if is_written is not None:
-        value = _select(is_written, value, _strided_slice(x, begin, end, strides, *masks))
+        value = ops.SelectV2(is_written, value, ops.StridedSlice(x, begin, end, strides, *masks))
     return _cut_replaced(x, begin, end, strides, value, *masks)
 
 
@@ -634,8 +611,8 @@ def _cut_replaced(x: Tensor, begin: Tensor, end: Tensor, strides: Tensor, value:
     """TensorStridedSliceUpdate, by way of int64 where its kernel is wrong."""
     name = name_of(x)
     if name not in _WRONG_ON_GPU or is_for_cpu(x):
-        return _strided_update(x, begin, end, strides, value, *masks)
-    wide = _strided_update(cast(x, "int64"), begin, end, strides, cast(value, "int64"), *masks)
+        return ops.TensorStridedSliceUpdate(x, begin, end, strides, value, *masks)
+    wide = ops.TensorStridedSliceUpdate(cast(x, "int64"), begin, end, strides, cast(value, "int64"), *masks)
     return cast(wide, name)
 
 
@@ -644,12 +621,14 @@ def _spread(x: Tensor, axis: int, step: int) -> Tensor:
     shape: tuple[Any, ...] = shape_of(x)  # all ints here
     before, size, after = shape[:axis], shape[axis], shape[axis + 1 :]
     n_before, n_after = math.prod(before), math.prod(after)
-    rows = _pad(_reshape(x, constant((n_before, size, 1, n_after))), constant(((0, 0), (0, 0), (0, step - 1), (0, 0))))
-    flat = _reshape(rows, constant((n_before, size * step, n_after)))
+    rows = ops.Pad(
+        ops.Reshape(x, constant((n_before, size, 1, n_after))), constant(((0, 0), (0, 0), (0, step - 1), (0, 0)))
+    )
+    flat = ops.Reshape(rows, constant((n_before, size * step, n_after)))
     length = (size - 1) * step + 1
     # Not Slice: for XLA, its gradient has no gradient.
-    kept = _strided_slice(flat, *map(constant, ((0, 0, 0), (n_before, length, n_after), (1, 1, 1))), 0, 0, 0, 0, 0)
-    return _reshape(kept, constant((*before, length, *after)))
+    kept = ops.StridedSlice(flat, *map(constant, ((0, 0, 0), (n_before, length, n_after), (1, 1, 1))), 0, 0, 0, 0, 0)
+    return ops.Reshape(kept, constant((*before, length, *after)))
 
 
 def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor, may_repeat: bool) -> Tensor:
@@ -666,13 +645,13 @@ def _scattered(x: Tensor, rows: Tensor, index: Tensor, value: Tensor, may_repeat
         value = stretched(value, [*lengths(index), *tail])
     elif shape_of(value) != shape:
         value = broadcast_to(value, shape)
-    value = _reshape(value, shape_tensor([math.prod(lengths(index)), *tail]))
+    value = ops.Reshape(value, shape_tensor([math.prod(lengths(index)), *tail]))
     index = flattened(index)
     if may_repeat and kind_of(x) in "fc" and may_be_differentiated(x):
         rows = written_last(rows, index, value)
     else:
         rows = written(rows, index, value, may_repeat=may_repeat)
-    return _reshape(rows, sizes_of(x))
+    return ops.Reshape(rows, sizes_of(x))
 
 
 def _reach(value: Tensor) -> int:
@@ -694,7 +673,7 @@ def _fitted(value: Tensor, shape: Shape) -> Tensor:
     for have, want in zip(given, wanted, strict=True):
         if have not in (1, want, None) and want is not None:
             raise ValueError(f"cannot broadcast a value of shape {given} to the indexed shape {shape}")
-    return _squeeze(value, list(range(extra))) if extra else value
+    return ops.Squeeze(value, list(range(extra))) if extra else value
 
 
 def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
@@ -707,7 +686,7 @@ def take(x: Tensor, indices: Tensor, /, *, axis: int | None = None) -> Tensor:
     axis = axis_in(axis, rank)
     if is_on_host(indices) and 0 not in shape:
         try:
-            taken = _gather(x, indices, constant(axis))
+            taken = ops.GatherV2(x, indices, constant(axis))
             if is_on_host(taken):
                 return taken  # only the CPU kernel checks that each index is non-negative and in bounds
         except REFUSALS:

@@ -8,11 +8,6 @@ the graph runs.
 
 from __future__ import annotations
 
-__all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
-    "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
-]  # fmt: skip
-
 import functools
 import math
 from collections.abc import Callable
@@ -25,6 +20,7 @@ from anyarray._base import dtypes, errors
 from anyarray.backends import tensorflow as backend
 from anyarray.backends._shared import linear_algebra as shared
 from anyarray.backends._shared.axes import require_vectors
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import determinant, inverse_with_slope, log_determinant, lost_at_ties
 from anyarray.backends.tensorflow._device import EagerTensor, Tensor, is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import on_host, sooner_unless_differentiated
@@ -40,7 +36,6 @@ from anyarray.backends.tensorflow._kernel import (
     may_be_fused,
     name_of,
     number,
-    op,
     promoted,
 )
 from anyarray.backends.tensorflow._loading import tf
@@ -52,51 +47,8 @@ from anyarray.backends.tensorflow.searching import where
 from anyarray.backends.tensorflow.statistical import alternate, with_axes_merged, with_slope_at_zero
 from anyarray.backends.tensorflow.statistical import sum as total
 
-_abs = op("Abs")
-_add = op("AddV2")
-_all = op("All")
-_any = op("Any")
-_cholesky = op("Cholesky")
-_complex = op("Complex")
-_conj = op("Conj")
-_cross = op("Cross")
-_det = op("MatrixDeterminant")
-_diagonal = op("MatrixDiagPartV3")
-_divide = op("RealDiv")
-_equal = op("Equal")
-_eig = op("Eig")
-_eigh = op("SelfAdjointEigV2")
-_euclidean_norm = op("EuclideanNorm")
-_exp = op("Exp")
-_expand_dims = op("ExpandDims")
-_fill = op("Fill")
-_gather = op("GatherV2")
-_greater = op("Greater")
-_imag = op("Imag")
-_inv = op("MatrixInverse")
-_is_finite = op("IsFinite")
-_log_det = op("LogMatrixDeterminant")
-_logical_and = op("LogicalAnd")
-_max = keeping_nans_along(op("Max"))
-_band_part = op("MatrixBandPart")
-_maximum = op("Maximum")
-_multiply = op("Mul")
-_not_equal = op("NotEqual")
-_ones_like = op("OnesLike")
-_pow = sooner_unless_differentiated(np.power, op("Pow"))
-_qr = op("Qr")
-_real = op("Real")
-_set_diagonal = op("MatrixSetDiagV3")
-_solve = op("MatrixSolve")
-_sqrt = op("Sqrt")
-_square = op("Square")
-_squeeze = op("Squeeze")
-_stop_gradient = op("StopGradient")
-_subtract = op("Sub")
-_sum = op("Sum")
-_svd = op("Svd")
-_where = op("SelectV2")
-_zeros_like = op("ZerosLike")
+_max = keeping_nans_along(ops.Max)
+_pow = sooner_unless_differentiated(np.power, ops.Pow)
 
 _KERNELS: Final = ("float32", "float64", "complex64", "complex128")
 _HALVES: Final = ("float16", "bfloat16")
@@ -157,15 +109,15 @@ def _require_square(function: str, x: Tensor, parameter: str = "x") -> None:
 
 def _adjoint(x: Tensor) -> Tensor:
     x = matrix_transpose(x)
-    return _conj(x) if is_complex(x) else x
+    return ops.Conj(x) if is_complex(x) else x
 
 
 def _real_part(x: Tensor) -> Tensor:
-    return _real(x, x.dtype.real_dtype) if is_complex(x) else x
+    return ops.Real(x, x.dtype.real_dtype) if is_complex(x) else x
 
 
 def _modulus(x: Tensor) -> Tensor:
-    return complex_abs(x, x.dtype.real_dtype) if is_complex(x) else _abs(x)
+    return complex_abs(x, x.dtype.real_dtype) if is_complex(x) else ops.Abs(x)
 
 
 @_of_every_dtype
@@ -176,20 +128,22 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
         x = _adjoint(x)  # the op reads the lower triangle
     if may_be_differentiated(x):
         # TensorFlow divides the gradient between both triangles, and XLA uses a diagonal that is not real.
-        below = _band_part(x, constant(-1), constant(0))
-        on_diagonal = _real_part(_diagonal(x, constant(0), constant(0, name_of(x))))
-        x = _set_diagonal(_add(below, _adjoint(below)), cast(on_diagonal, name_of(x)), constant(0))
-    factor = _run(_cholesky, failure, x)
+        below = ops.MatrixBandPart(x, constant(-1), constant(0))
+        on_diagonal = _real_part(ops.MatrixDiagPartV3(x, constant(0), constant(0, name_of(x))))
+        x = ops.MatrixSetDiagV3(ops.AddV2(below, _adjoint(below)), cast(on_diagonal, name_of(x)), constant(0))
+    factor = _run(ops.Cholesky, failure, x)
     # On a CPU the op does not fail: it puts NaN (0 if complex) on the diagonal, and leaves the upper triangle
     # uninitialized. On a GPU it leaves there what has no root.
     if not is_on_host(factor):
-        factor = _band_part(factor, constant(-1), constant(0))
+        factor = ops.MatrixBandPart(factor, constant(-1), constant(0))
         if is_complex(factor) or not is_for_cpu(factor):
-            diagonal = _stop_gradient(_real_part(_diagonal(factor, constant(0), constant(0, name_of(factor)))))
-            roots = _sqrt(diagonal)
+            diagonal = ops.StopGradient(
+                _real_part(ops.MatrixDiagPartV3(factor, constant(0), constant(0, name_of(factor))))
+            )
+            roots = ops.Sqrt(diagonal)
             # We subtract 0, or NaN where there is no positive root.
-            nothing = cast(_divide(_subtract(roots, roots), roots), name_of(factor))
-            factor = _subtract(factor, _expand_dims(nothing, constant(-1)))
+            nothing = cast(ops.RealDiv(ops.Sub(roots, roots), roots), name_of(factor))
+            factor = ops.Sub(factor, ops.ExpandDims(nothing, constant(-1)))
     elif not (np.real(np.diagonal(on_host(factor), 0, -2, -1)) > 0).all():
         raise np.linalg.LinAlgError(failure)
     return _adjoint(factor) if upper else factor
@@ -198,7 +152,7 @@ def cholesky(x: Tensor, /, *, upper: bool = False) -> Tensor:
 @_of_every_dtype
 def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
     _require_square("eigh", x)
-    values, vectors = _run(_eigh, "Eigenvalues did not converge", x, True)
+    values, vectors = _run(ops.SelfAdjointEigV2, "Eigenvalues did not converge", x, True)
     values = _real_part(values)
     return values, lost_at_ties(vectors, values) if may_be_differentiated(x) else vectors
 
@@ -206,7 +160,7 @@ def eigh(x: Tensor, /) -> tuple[Tensor, Tensor]:
 @_of_every_dtype
 def eigvalsh(x: Tensor, /) -> Tensor:
     _require_square("eigvalsh", x)
-    values, _ = _run(_eigh, "Eigenvalues did not converge", x, False)
+    values, _ = _run(ops.SelfAdjointEigV2, "Eigenvalues did not converge", x, False)
     return _real_part(values)
 
 
@@ -219,8 +173,8 @@ def _scaled(x: Tensor) -> tuple[Tensor, Tensor]:
     size = _modulus(x)
     name = name_of(size)
     smallest = constant(float(np.finfo(name).tiny), name)
-    scale = cast(_stop_gradient(_maximum(_max(size, constant(_MATRIX), True), smallest)), name_of(x))
-    return _divide(x, scale), scale
+    scale = cast(ops.StopGradient(ops.Maximum(_max(size, constant(_MATRIX), True), smallest)), name_of(x))
+    return ops.RealDiv(x, scale), scale
 
 
 def _eigen(function: str, x: Tensor, has_vectors: bool) -> tuple[Tensor, Tensor]:
@@ -228,8 +182,8 @@ def _eigen(function: str, x: Tensor, has_vectors: bool) -> tuple[Tensor, Tensor]
     _require_square(function, x)
     native = NATIVE[dtypes.promoted(name_of(x), "complex64")]
     x, scale = _scaled(x)
-    values, vectors = _run(_eig, "Eigenvalues did not converge", x, native, has_vectors)
-    return _multiply(values, cast(_squeeze(scale, [-1]), name_of(values))), vectors
+    values, vectors = _run(ops.Eig, "Eigenvalues did not converge", x, native, has_vectors)
+    return ops.Mul(values, cast(ops.Squeeze(scale, [-1]), name_of(values))), vectors
 
 
 @_of_every_dtype
@@ -248,8 +202,8 @@ def qr(x: Tensor, /, *, mode: str = "reduced") -> tuple[Tensor, Tensor]:
     if mode not in ("reduced", "complete"):
         raise errors.ArgumentValueError(f"qr: mode must be 'reduced' or 'complete', not {mode!r}")
     x, scale = _scaled(x)
-    q, r = _qr(x, mode == "complete")
-    return q, _multiply(r, scale)
+    q, r = ops.Qr(x, mode == "complete")
+    return q, ops.Mul(r, scale)
 
 
 def _all_nan_unless_finite(x: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
@@ -260,14 +214,14 @@ def _all_nan_unless_finite(x: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
     if not is_complex(x):
         if is_for_cpu(x):  # its kernel gives NaN
             return parts
-        is_kept = _is_finite(x)
+        is_kept = ops.IsFinite(x)
     elif is_on_host(x) and np.isfinite(on_host(x)).all():
         return parts
     else:
         native = x.dtype.real_dtype
-        is_kept = _logical_and(_is_finite(_real(x, native)), _is_finite(_imag(x, native)))
-    is_kept = _all(is_kept, constant(_MATRIX), True)
-    of_values = _squeeze(is_kept, [-1])
+        is_kept = ops.LogicalAnd(ops.IsFinite(ops.Real(x, native)), ops.IsFinite(ops.Imag(x, native)))
+    is_kept = ops.All(is_kept, constant(_MATRIX), True)
+    of_values = ops.Squeeze(is_kept, [-1])
     rank = x.shape.rank
     return tuple(
         where(is_kept if part.shape.rank == rank else of_values, part, number(math.nan, part.dtype)) for part in parts
@@ -277,7 +231,7 @@ def _all_nan_unless_finite(x: Tensor, *parts: Tensor) -> tuple[Tensor, ...]:
 @_of_every_dtype
 def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Tensor]:
     _require_matrix("svd", x)
-    s, u, v = _svd(x, True, full_matrices)
+    s, u, v = ops.Svd(x, True, full_matrices)
     s = _real_part(s)
     s, u, v = _all_nan_unless_finite(x, s, u, v)
     if may_be_differentiated(x):
@@ -288,33 +242,33 @@ def svd(x: Tensor, /, *, full_matrices: bool = True) -> tuple[Tensor, Tensor, Te
 @_of_every_dtype
 def svdvals(x: Tensor, /) -> Tensor:
     _require_matrix("svdvals", x)
-    s, _, _ = _svd(x, False, False)
+    s, _, _ = ops.Svd(x, False, False)
     return _all_nan_unless_finite(x, _real_part(s))[0]
 
 
 @_of_every_dtype
 def det(x: Tensor, /) -> Tensor:
     _require_square("det", x)
-    return determinant(x) if may_be_differentiated(x) else _det(x)
+    return determinant(x) if may_be_differentiated(x) else ops.MatrixDeterminant(x)
 
 
 @_of_every_dtype
 def slogdet(x: Tensor, /) -> tuple[Tensor, Tensor]:
     _require_square("slogdet", x)
     is_differentiated = may_be_differentiated(x)
-    sign, logarithm = log_determinant(x) if is_differentiated else _log_det(x)
+    sign, logarithm = log_determinant(x) if is_differentiated else ops.LogMatrixDeterminant(x)
     real = _real_part(logarithm)
     if is_complex(x) and is_differentiated:
         # TensorFlow has no gradient of the sign, but the logarithm has that of a complex logarithm.
-        angle = _imag(logarithm, real.dtype)
-        sign = _multiply(_stop_gradient(sign), _exp(_complex(_zeros_like(angle), angle, sign.dtype)))
+        angle = ops.Imag(logarithm, real.dtype)
+        sign = ops.Mul(ops.StopGradient(sign), ops.Exp(ops.Complex(ops.ZerosLike(angle), angle, sign.dtype)))
     return sign, real
 
 
 @_of_every_dtype
 def inv(x: Tensor, /) -> Tensor:
     _require_square("inv", x)
-    return _inverted(_inv, x)
+    return _inverted(ops.MatrixInverse, x)
 
 
 def _inverted(kernel: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tensor:
@@ -325,11 +279,11 @@ def _inverted(kernel: Callable[..., Tensor], x: Tensor, *others: Tensor) -> Tens
     try:
         return kernel(x, *others, False)
     except tf.errors.InvalidArgumentError as error:
-        is_lost = _any(_not_equal(x, x), constant(_MATRIX), True)
-        if not _any(is_lost, axes_tensor(x, None), False):
+        is_lost = ops.Any(ops.NotEqual(x, x), constant(_MATRIX), True)
+        if not ops.Any(is_lost, axes_tensor(x, None), False):
             raise np.linalg.LinAlgError("Singular matrix") from error
-    inverted = _run(kernel, "Singular matrix", _where(is_lost, matrix_power(x, 0), x), *others, False)
-    return _where(is_lost, number(math.nan, x.dtype), inverted)
+    inverted = _run(kernel, "Singular matrix", ops.SelectV2(is_lost, matrix_power(x, 0), x), *others, False)
+    return ops.SelectV2(is_lost, number(math.nan, x.dtype), inverted)
 
 
 def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
@@ -342,14 +296,14 @@ def solve(x1: Tensor, x2: Tensor, /) -> Tensor:
     _require_square("solve", x1, "x1")
     is_vector = x2.shape.rank == 1
     if is_vector:
-        x2 = _expand_dims(x2, constant(-1))
+        x2 = ops.ExpandDims(x2, constant(-1))
     _require_matrix("solve", x2, "x2")
     require_equal_lengths("solve", x1, x2, -2)
     if x2.shape[-1] == 0 and is_on_host(x1):  # then the op does not check x1
-        _inverted(_inv, x1)
+        _inverted(ops.MatrixInverse, x1)
     x1, x2 = _in_equal_stacks(x1, x2)
-    solution = _inverted(_solve, x1, x2)
-    return _squeeze(solution, [-1]) if is_vector else solution
+    solution = _inverted(ops.MatrixSolve, x1, x2)
+    return ops.Squeeze(solution, [-1]) if is_vector else solution
 
 
 def _in_equal_stacks(x1: Tensor, x2: Tensor) -> tuple[Tensor, Tensor]:
@@ -369,7 +323,9 @@ def matrix_power(x: Tensor, n: int, /) -> Tensor:
         return matrix_power(inv(x), -n)
     if n == 0:
         # Inside `tf.function`, OnesLike gives zeros for unsigned integers.
-        return _set_diagonal(_zeros_like(x), _fill(sizes_of(diagonal(x)), constant(1, name_of(x))), constant(0))
+        return ops.MatrixSetDiagV3(
+            ops.ZerosLike(x), ops.Fill(sizes_of(diagonal(x)), constant(1, name_of(x))), constant(0)
+        )
     if n == 1:
         return x
     half = matrix_power(x, n // 2)
@@ -386,17 +342,17 @@ def _cutoff(x: Tensor, s: Tensor, rtol: float | Tensor | None) -> Tensor:
         m, n = lengths(x)[-2:]
         longest = max(m, n) if isinstance(m, int) and isinstance(n, int) else tf.maximum(m, n)
         eps = float(ml_dtypes.finfo(s.dtype.as_numpy_dtype).eps)
-        rtol = _multiply(number(longest, s.dtype), number(eps, s.dtype))
+        rtol = ops.Mul(number(longest, s.dtype), number(eps, s.dtype))
     elif tf.is_tensor(rtol):
-        rtol = _expand_dims(cast(rtol, name_of(s)), constant(-1))
+        rtol = ops.ExpandDims(cast(rtol, name_of(s)), constant(-1))
     else:
         rtol = number(rtol, s.dtype)
-    return _multiply(_max(s, constant(-1), True), rtol)
+    return ops.Mul(_max(s, constant(-1), True), rtol)
 
 
 def matrix_rank(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
     s = svdvals(x)
-    return total(_greater(s, _cutoff(x, s, rtol)), axis=-1)
+    return total(ops.Greater(s, _cutoff(x, s, rtol)), axis=-1)
 
 
 def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
@@ -407,10 +363,12 @@ def pinv(x: Tensor, /, *, rtol: float | Tensor | None = None) -> Tensor:
 
 def _pseudo_inverse(x: Tensor, rtol: float | Tensor | None) -> Tensor:
     u, s, vh = svd(x, full_matrices=False)
-    is_zero = tf.logical_not(_greater(s, _cutoff(x, s, rtol)))
+    is_zero = tf.logical_not(ops.Greater(s, _cutoff(x, s, rtol)))
     # Two selects, so that neither the values nor their gradients divide by zero.
-    reciprocal = _where(is_zero, _zeros_like(s), _divide(_ones_like(s), _where(is_zero, _ones_like(s), s)))
-    return matmul(_multiply(_adjoint(vh), _expand_dims(cast(reciprocal, name_of(u)), constant(-2))), _adjoint(u))
+    reciprocal = ops.SelectV2(
+        is_zero, ops.ZerosLike(s), ops.RealDiv(ops.OnesLike(s), ops.SelectV2(is_zero, ops.OnesLike(s), s))
+    )
+    return matmul(ops.Mul(_adjoint(vh), ops.ExpandDims(cast(reciprocal, name_of(u)), constant(-2))), _adjoint(u))
 
 
 @_of_every_dtype
@@ -432,14 +390,14 @@ def _euclidean(x: Tensor, axis: Ints | None, keepdims: bool) -> Tensor:
 
 def _length(x: Tensor, axes: Tensor, keepdims: bool) -> Tensor:
     if isinstance(x, EagerTensor) or not may_be_fused():
-        return _euclidean_norm(x, axes, keepdims)
-    return _sqrt(_sum(_square(x), axes, keepdims))  # the same; XLA has no kernel for that op
+        return ops.EuclideanNorm(x, axes, keepdims)
+    return ops.Sqrt(ops.Sum(ops.Square(x), axes, keepdims))  # the same; XLA has no kernel for that op
 
 
 def _norm_of_order(size: Tensor, axis: Ints | None, keepdims: bool, ord: float) -> Tensor:
     if may_be_differentiated(size):  # with the derivative 0 where abs has a kink
         zero = constant(0, name_of(size))
-        size = where(_equal(size, zero), zero, size)
+        size = where(ops.Equal(size, zero), zero, size)
 
     def norm(y: Tensor, keepdims: bool) -> Tensor:
         powers = total(_pow(y, number(ord, y.dtype)), axis=axis, keepdims=keepdims)
@@ -453,12 +411,12 @@ def diagonal(x: Tensor, /, *, offset: int = 0) -> Tensor:
     *stack, m, n = lengths(x)
     is_beside = (isinstance(n, int) and offset >= n) or (isinstance(m, int) and -offset >= m)
     if is_beside and offset:
-        return _fill(shape_tensor([*stack, 0]), constant(0, name_of(x)))
+        return ops.Fill(shape_tensor([*stack, 0]), constant(0, name_of(x)))
     if x.dtype is NATIVE["bool"]:  # `tf.vectorized_map` cannot pad it with False
         return cast(diagonal(cast(x, "uint8"), offset=offset), "bool")
     if offset and not (isinstance(m, int) and isinstance(n, int)):  # the op refuses an offset outside the matrix
         x, offset = cut(x, -1 if offset > 0 else -2, abs(offset)), 0
-    return _diagonal(x, constant(offset), constant(0, name_of(x)))
+    return ops.MatrixDiagPartV3(x, constant(offset), constant(0, name_of(x)))
 
 
 def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
@@ -467,7 +425,7 @@ def trace(x: Tensor, /, *, offset: int = 0, dtype: Any = None) -> Tensor:
 
 def outer(x1: Tensor, x2: Tensor, /) -> Tensor:
     require_vectors(x1.shape.rank, x2.shape.rank)
-    return multiply(_expand_dims(x1, constant(-1)), x2)
+    return multiply(ops.ExpandDims(x1, constant(-1)), x2)
 
 
 def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
@@ -476,8 +434,8 @@ def cross(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
         raise errors.ArgumentValueError(f"cross: x1 and x2 must have length 3 along axis {axis}, not {x1.shape[axis]}")
     x1, x2 = promoted(x1, x2)
     if axis == -1 and x1.shape.as_list() == x2.shape.as_list() and not is_complex(x1):
-        return _cross(x1, x2)
+        return ops.Cross(x1, x2)
     one_back, along = constant((2, 0, 1)), constant(axis)
     # x1[i - 1] x2[i] - x1[i] x2[i - 1] is component i + 1.
-    turned = _subtract(multiply(_gather(x1, one_back, along), x2), multiply(x1, _gather(x2, one_back, along)))
-    return _gather(turned, one_back, along)
+    turned = ops.Sub(multiply(ops.GatherV2(x1, one_back, along), x2), multiply(x1, ops.GatherV2(x2, one_back, along)))
+    return ops.GatherV2(turned, one_back, along)

@@ -8,8 +8,6 @@ Results and gradients are right, but consumer GPUs are slow in float64. A progra
 
 from __future__ import annotations
 
-__all__ = ["matmul", "matrix_transpose", "tensordot", "vecdot"]
-
 import functools
 import math
 from collections.abc import Callable, Sequence
@@ -17,6 +15,7 @@ from typing import Final
 
 from anyarray._base import errors
 from anyarray.backends._shared.axes import contracted_axes
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._kernel import (
     NATIVE,
@@ -29,40 +28,31 @@ from anyarray.backends.tensorflow._kernel import (
     is_common,
     is_complex,
     name_of,
-    op,
     promoted,
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import Length, lengths, shape_tensor
 from anyarray.backends.tensorflow.manipulation import at_every_rank
 
-_conj = op("Conj")
-_expand_dims = op("ExpandDims")
-_of_matrices = op("MatMul")
-_of_stacks = op("BatchMatMulV2")
-_multiply = at_every_rank(op("Mul"))
-_reshape = op("Reshape")
-_squeeze = op("Squeeze")
-_sum = op("Sum")
-_transpose = op("Transpose")
+_multiply = at_every_rank(ops.Mul)
 
 
 def _matmul(x1: Tensor, x2: Tensor) -> Tensor:
     """Matrix product of operands of two axes or more."""
     if x1.shape.rank == x2.shape.rank == 2 and is_common(x1.dtype):
-        return _of_matrices(x1, x2, False, False)  # for small matrices in a quarter of the time of the other op
-    return _of_stacks(x1, x2, False, False)
+        return ops.MatMul(x1, x2, False, False)  # for small matrices in a quarter of the time of the other op
+    return ops.BatchMatMulV2(x1, x2, False, False)
 
 
 def reshaped(x: Tensor, shape: list[Length]) -> Tensor:
     """`x` reshaped to these lengths; `x` itself if known to have them."""
     is_known = all(isinstance(n, int) for n in shape)
-    return x if is_known and shape == x.shape.as_list() else _reshape(x, shape_tensor(shape))
+    return x if is_known and shape == x.shape.as_list() else ops.Reshape(x, shape_tensor(shape))
 
 
 def permuted(x: Tensor, axes: tuple[int, ...]) -> Tensor:
     """`x` with its axes in this order; `x` itself if they are."""
-    return x if axes == tuple(range(len(axes))) else _transpose(x, constant(axes))
+    return x if axes == tuple(range(len(axes))) else ops.Transpose(x, constant(axes))
 
 
 def require_equal_lengths(function: str, x1: Tensor, x2: Tensor, axis: int) -> None:
@@ -144,7 +134,7 @@ def _are_few_products(x1: Tensor, x2: Tensor) -> bool:
 
 def _summed(x1: Tensor, x2: Tensor) -> Tensor:
     """The matrix product as a sum of products of elements."""
-    return _sum(_multiply(_expand_dims(x1, constant(-1)), _expand_dims(x2, constant(-3))), constant(-2), False)
+    return ops.Sum(_multiply(ops.ExpandDims(x1, constant(-1)), ops.ExpandDims(x2, constant(-3))), constant(-2), False)
 
 
 _DETOURS: Final = {
@@ -193,8 +183,8 @@ def matmul(x1: Tensor, x2: Tensor, /) -> Tensor:
         require_equal_lengths("matmul", x1, x2, -1)
         return _inner(x1, x2, -1)
     if rank1 == 1:
-        return _squeeze(_product(_expand_dims(x1, constant(0)), x2), [-2])
-    return _squeeze(_product(x1, _expand_dims(x2, constant(-1))), [-1])
+        return ops.Squeeze(_product(ops.ExpandDims(x1, constant(0)), x2), [-2])
+    return ops.Squeeze(_product(x1, ops.ExpandDims(x2, constant(-1))), [-1])
 
 
 def _inner(x1: Tensor, x2: Tensor, axis: int) -> Tensor:
@@ -203,14 +193,14 @@ def _inner(x1: Tensor, x2: Tensor, axis: int) -> Tensor:
     if name in ("float16", "bfloat16", "bool"):
         # TensorFlow may accumulate in 16 bits, where 2048 + 1 is 2048. It has no product of bools.
         return cast(_inner(cast(x1, "float32"), cast(x2, "float32"), axis), name)
-    return _sum(_multiply(x1, x2), constant(axis), False)
+    return ops.Sum(_multiply(x1, x2), constant(axis), False)
 
 
 def matrix_transpose(x: Tensor, /) -> Tensor:
     rank = x.shape.rank
     if rank < 2:
         raise errors.ArgumentValueError(f"matrix_transpose: x must have at least two axes, not {rank}")
-    return _transpose(x, constant((*range(rank - 2), rank - 1, rank - 2)))
+    return ops.Transpose(x, constant((*range(rank - 2), rank - 1, rank - 2)))
 
 
 def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Sequence[int]] = 2) -> Tensor:
@@ -230,4 +220,4 @@ def tensordot(x1: Tensor, x2: Tensor, /, *, axes: int | tuple[Sequence[int], Seq
 def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
     axis = common_axis("vecdot", x1, x2, axis)
     x1, x2 = promoted(x1, x2)
-    return _inner(_conj(x1) if is_complex(x1) else x1, x2, axis)
+    return _inner(ops.Conj(x1) if is_complex(x1) else x1, x2, axis)

@@ -18,6 +18,7 @@ import numpy as np
 
 from anyarray._base import dtypes, errors, sizes
 from anyarray.backends._shared.axes import axes_in, axis_in, moved, rolled
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -31,38 +32,10 @@ from anyarray.backends.tensorflow._kernel import (
     constant,
     kind_of,
     name_of,
-    op,
     promoted,
     shape_of,
 )
 from anyarray.backends.tensorflow._shapes import Length, cut, lengths, shape_tensor, sizes_of
-
-__all__ = [
-    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "moveaxis", "permute_dims", "repeat",
-    "reshape", "roll", "squeeze", "stack", "tile", "unstack",
-]  # fmt: skip
-
-_add = op("AddV2")
-_broadcast_to = op("BroadcastTo")
-_concat = op("ConcatV2")
-_cumsum = op("Cumsum")
-_equal = op("Equal")
-_expand_dims = op("ExpandDims")
-_gather = op("GatherV2")
-_mul = op("Mul")
-_pack = op("Pack")
-_range = op("Range")
-_reshape = op("Reshape")
-_reverse = op("ReverseV2")
-_roll = op("Roll")
-_select = op("SelectV2")
-_shape = op("Shape")
-_squeeze = op("Squeeze")
-_sum = op("Sum")
-_tile = op("Tile")
-_transpose = op("Transpose")
-_unpack = op("Unpack")
-_upper_bound = op("UpperBound")
 
 _MOST_CACHED: Final = 1 << 10
 """Size of the cache of orders of axes, for each function."""
@@ -80,13 +53,13 @@ _BROADCAST_RANK: Final = 5
 
 def flattened(x: Tensor) -> Tensor:
     """`x` as a 1-d tensor, in row-major order."""
-    return x if len(x.shape) == 1 else _reshape(x, constant((-1,)))
+    return x if len(x.shape) == 1 else ops.Reshape(x, constant((-1,)))
 
 
 def broadcast_to(x: Tensor, /, shape: tuple[Length, ...]) -> Tensor:
     if not isinstance(x, EagerTensor):
         _require_counts("broadcast_to", "shape", shape)
-    return _broadcast_to(x, shape_tensor(shape)) if len(shape) <= _BROADCAST_RANK else stretched(x, shape)
+    return ops.BroadcastTo(x, shape_tensor(shape)) if len(shape) <= _BROADCAST_RANK else stretched(x, shape)
 
 
 def _require_counts(function: str, parameter: str, counts: tuple[Length, ...]) -> None:
@@ -102,14 +75,14 @@ def stretched(x: Tensor, shape: Sequence[Length]) -> Tensor:
     """`x` broadcast to these lengths, some of which a trace may not know."""
     given, rank = lengths(x), len(shape)
     if _count_runs(given, shape) <= _BROADCAST_RANK:
-        return _broadcast_to(x, shape_tensor(shape))
+        return ops.BroadcastTo(x, shape_tensor(shape))
     if len(given) > rank:
         raise ValueError(f"broadcast_to: an array of rank {len(given)} cannot take the shape {tuple(shape)}")
     given = [1] * (rank - len(given)) + given
-    x = _reshape(x, shape_tensor(given))
+    x = ops.Reshape(x, shape_tensor(given))
     # With three axes at a time, no more than the largest rank remain after merging.
     for done in range(0, rank, 3):
-        x = _broadcast_to(x, shape_tensor([*shape[: done + 3], *given[done + 3 :]]))
+        x = ops.BroadcastTo(x, shape_tensor([*shape[: done + 3], *given[done + 3 :]]))
     return x
 
 
@@ -186,7 +159,7 @@ def _common_length(n1: Length, n2: Length) -> Length:
         return n2 if n1 == 1 else n1
     if isinstance(n2, int):
         return n1 if n2 == 1 else n2
-    return _select(_equal(n1, constant(1, "int64")), n2, n1)
+    return ops.SelectV2(ops.Equal(n1, constant(1, "int64")), n2, n1)
 
 
 def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
@@ -197,17 +170,17 @@ def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
         axis_in(axis, len(shape_of(arrays[0])))
         return arrays[0]
     try:
-        return _concat(arrays, constant(axis))
+        return ops.ConcatV2(arrays, constant(axis))
     except REFUSALS:
-        return _concat(_changed(arrays), constant(axis))
+        return ops.ConcatV2(_changed(arrays), constant(axis))
 
 
 def stack(arrays: Sequence[Tensor], /, *, axis: int = 0) -> Tensor:
     arrays = _each(arrays)
     try:
-        return _pack(arrays, axis)
+        return ops.Pack(arrays, axis)
     except REFUSALS:
-        return _pack(_changed(arrays), axis)
+        return ops.Pack(_changed(arrays), axis)
 
 
 def _each(arrays: Sequence[Tensor]) -> Sequence[Tensor]:
@@ -235,27 +208,27 @@ def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
             "Give tf.function an input_signature with that length, or take the whole array at once"
         )
     if len(shape) > _SLICED or not isinstance(x, EagerTensor):
-        return tuple(_unpack(x, length, axis))
+        return tuple(ops.Unpack(x, length, axis))
     return tuple(_parts(x, length, axis % len(shape)))
 
 
 def _parts(x: Tensor, length: int, axis: int) -> list[Tensor]:
     """Unpack of an eager tensor, by kernels of at most `_PARTS` parts each."""
     if length <= _PARTS:
-        return list(_unpack(x, length, axis))
+        return list(ops.Unpack(x, length, axis))
     rows, rest = divmod(length, _PARTS)
     shape = lengths(x)
     shape[axis : axis + 1] = rows, _PARTS
-    table = _reshape(cut(x, axis, 0, length - rest) if rest else x, shape_tensor(shape))
-    parts = [part for row in _parts(table, rows, axis) for part in _unpack(row, _PARTS, axis)]
-    return parts + list(_unpack(cut(x, axis, length - rest), rest, axis)) if rest else parts
+    table = ops.Reshape(cut(x, axis, 0, length - rest) if rest else x, shape_tensor(shape))
+    parts = [part for row in _parts(table, rows, axis) for part in ops.Unpack(row, _PARTS, axis)]
+    return parts + list(ops.Unpack(cut(x, axis, length - rest), rest, axis)) if rest else parts
 
 
 def expand_dims(x: Tensor, /, axis: Ints) -> Tensor:
     if isinstance(axis, int):
-        return _expand_dims(x, constant(axis))
+        return ops.ExpandDims(x, constant(axis))
     for new in sorted(axes_in(axis, len(shape_of(x)) + len(axis))):
-        x = _expand_dims(x, constant(new))
+        x = ops.ExpandDims(x, constant(new))
     return x
 
 
@@ -266,7 +239,7 @@ def squeeze(x: Tensor, /, axis: Ints) -> Tensor:
         if shape[a] not in (1, None):
             raise ValueError(f"squeeze: axis {a} has the size {shape[a]}, not 1")
     # Squeeze treats an empty list as every axis of size 1.
-    return _squeeze(x, axes) if axes else x
+    return ops.Squeeze(x, axes) if axes else x
 
 
 def reshape(x: Tensor, /, shape: tuple[Length, ...], *, copy: bool | None = None) -> Tensor:
@@ -276,11 +249,11 @@ def reshape(x: Tensor, /, shape: tuple[Length, ...], *, copy: bool | None = None
         raise ValueError(f"any length would do in place of -1 in {shape}")
     if known.count(-1) > 1:  # a graph would ignore all but one of them
         raise ValueError(f"more than one length is -1 in {shape}")
-    return _reshape(x, shape_tensor(shape))
+    return ops.Reshape(x, shape_tensor(shape))
 
 
 def permute_dims(x: Tensor, /, axes: tuple[int, ...]) -> Tensor:
-    return _transpose(x, _order(axes))
+    return ops.Transpose(x, _order(axes))
 
 
 @functools.lru_cache(_MOST_CACHED)
@@ -289,7 +262,7 @@ def _order(axes: tuple[int, ...]) -> Tensor:
 
 
 def moveaxis(x: Tensor, source: Ints, destination: Ints, /) -> Tensor:
-    return _transpose(x, _moved(x.shape.rank, source, destination))
+    return ops.Transpose(x, _moved(x.shape.rank, source, destination))
 
 
 @functools.lru_cache(_MOST_CACHED)
@@ -301,20 +274,22 @@ def flip(x: Tensor, /, *, axis: Ints | None = None) -> Tensor:
     shape = shape_of(x)
     axes = axes_in(axis, len(shape))
     if len(shape) <= _REVERSE_RANK or None in shape:
-        return _reverse(x, constant(axes)) if axes else x
+        return ops.ReverseV2(x, constant(axes)) if axes else x
     sizes = sizes_of(x)
     for a in axes:
         merged = (math.prod(shape[:a]), shape[a], math.prod(shape[a + 1 :]))  # type: ignore[arg-type]  # no None
-        x = _reverse(_reshape(x, constant(merged)), constant((1,)))
-    return _reshape(x, sizes)
+        x = ops.ReverseV2(ops.Reshape(x, constant(merged)), constant((1,)))
+    return ops.Reshape(x, sizes)
 
 
 def roll(x: Tensor, /, shift: Ints, *, axis: Ints | None = None) -> Tensor:
     if axis is None:
         shift = shift if isinstance(shift, int) else sum(shift)
-        return _reshape(roll(flattened(x), shift, axis=0), sizes_of(x)) if x.shape.rank != 1 else roll(x, shift, axis=0)
+        return (
+            ops.Reshape(roll(flattened(x), shift, axis=0), sizes_of(x)) if x.shape.rank != 1 else roll(x, shift, axis=0)
+        )
     shifts, axes = rolled(shift, axis, shape_of(x))
-    return _roll(x, constant(shifts), constant(axes)) if axes else x
+    return ops.Roll(x, constant(shifts), constant(axes)) if axes else x
 
 
 def tile(x: Tensor, repetitions: tuple[Length, ...], /) -> Tensor:
@@ -322,11 +297,11 @@ def tile(x: Tensor, repetitions: tuple[Length, ...], /) -> Tensor:
         _require_counts("tile", "repetitions", repetitions)
     missing = len(repetitions) - len(shape_of(x))
     for _ in range(missing):
-        x = _expand_dims(x, constant(0))
+        x = ops.ExpandDims(x, constant(0))
     repetitions = (1,) * -missing + tuple(repetitions)
     if name_of(x) == "uint16":  # the only dtype without Tile kernel
-        return bitcast(_tile(bitcast(x, "int16"), shape_tensor(repetitions)), "uint16")
-    return _tile(x, shape_tensor(repetitions))
+        return bitcast(ops.Tile(bitcast(x, "int16"), shape_tensor(repetitions)), "uint16")
+    return ops.Tile(x, shape_tensor(repetitions))
 
 
 def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> Tensor:
@@ -339,15 +314,15 @@ def repeat(x: Tensor, repeats: int | Tensor, /, *, axis: int | None = None) -> T
             raise TypeError("bools and floats would be taken for counts")
         if hasattr(repeats, "numpy"):  # not in a trace
             sizes.refuse_counts(shape, repeats.numpy(), axis, x.dtype.size)  # TensorFlow does not check it
-        return _gather(x, _repeated_positions(repeats, x, axis), constant(axis))
+        return ops.GatherV2(x, _repeated_positions(repeats, x, axis), constant(axis))
     if repeats < 0:
         raise ValueError(f"repeat: repeats must not be negative, not {repeats}")
     before, after = (1,) * axis, (1,) * (len(shape) - axis - 1)
-    wide = tile(_expand_dims(x, constant(axis + 1)), (*before, 1, repeats, *after))
+    wide = tile(ops.ExpandDims(x, constant(axis + 1)), (*before, 1, repeats, *after))
     size = shape[axis]
     if size is None or None in shape:
-        return _reshape(wide, _mul(_shape(x), constant((*before, repeats, *after))))
-    return _reshape(wide, constant((*shape[:axis], size * repeats, *shape[axis + 1 :])))
+        return ops.Reshape(wide, ops.Mul(ops.Shape(x), constant((*before, repeats, *after))))
+    return ops.Reshape(wide, constant((*shape[:axis], size * repeats, *shape[axis + 1 :])))
 
 
 def _repeated_positions(repeats: Tensor, x: Tensor, axis: int) -> Tensor:
@@ -355,14 +330,14 @@ def _repeated_positions(repeats: Tensor, x: Tensor, axis: int) -> Tensor:
     size = shape_of(x)[axis]
     if size is not None and is_on_host(repeats):
         return from_host(np.repeat(np.arange(size), dtypes.signed(on_host(repeats))), repeats)
-    counts, length = cast(repeats, "int64"), _gather(sizes_of(x), constant((axis,)), constant(0))
+    counts, length = cast(repeats, "int64"), ops.GatherV2(sizes_of(x), constant((axis,)), constant(0))
     if shape_of(repeats) in ((), (1,)):  # cumsum of one number aborts in XLA of TensorFlow 2.22
-        count, one = _reshape(counts, constant(())), constant(1, "int64")
-        n = cast(_reshape(length, constant(())), "int64")
-        ends, total = _mul(count, _range(one, _add(n, one), one)), _mul(count, n)
+        count, one = ops.Reshape(counts, constant(())), constant(1, "int64")
+        n = cast(ops.Reshape(length, constant(())), "int64")
+        ends, total = ops.Mul(count, ops.Range(one, ops.AddV2(n, one), one)), ops.Mul(count, n)
     else:
-        counts = _broadcast_to(counts, length)
-        ends, total = _cumsum(counts, constant(0)), _sum(counts, constant(0))
-    positions = _range(constant(0, "int64"), total, constant(1, "int64"))
+        counts = ops.BroadcastTo(counts, length)
+        ends, total = ops.Cumsum(counts, constant(0)), ops.Sum(counts, constant(0))
+    positions = ops.Range(constant(0, "int64"), total, constant(1, "int64"))
     row = constant((1, -1))
-    return flattened(_upper_bound(_reshape(ends, row), _reshape(positions, row), NATIVE["int64"]))
+    return flattened(ops.UpperBound(ops.Reshape(ends, row), ops.Reshape(positions, row), NATIVE["int64"]))

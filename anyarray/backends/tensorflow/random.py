@@ -6,22 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import is_mapped
-from anyarray.backends.tensorflow._kernel import Tensor, may_be_differentiated, op
-
-__all__ = ["random_gammas"]
-
-_below = op("Igamma")
-_exp = op("Exp")
-_log_gamma = op("Lgamma")
-_multiplied = op("MulNoNan")
-_ones_like = op("OnesLike")
-_quotient = op("DivNoNan")
-_slope = op("RandomGammaGrad")
-_stop_gradient = op("StopGradient")
-_subtract = op("Sub")
-_xlogy = op("Xlogy")
-_zeros_like = op("ZerosLike")
+from anyarray.backends.tensorflow._kernel import Tensor, may_be_differentiated
 
 
 def random_gammas(a: Tensor, drawn: Tensor, /) -> Tensor:
@@ -33,7 +20,7 @@ def random_gammas(a: Tensor, drawn: Tensor, /) -> Tensor:
 
 @tf.custom_gradient
 def _differentiable(a: Tensor, drawn: Tensor) -> Any:
-    return drawn, lambda slope: (_multiplied(_slope(a, drawn), slope), _zeros_like(drawn))
+    return drawn, lambda slope: (ops.MulNoNan(ops.RandomGammaGrad(a, drawn), slope), ops.ZerosLike(drawn))
 
 
 def _without_custom_gradient(a: Tensor, drawn: Tensor) -> Tensor:
@@ -41,7 +28,7 @@ def _without_custom_gradient(a: Tensor, drawn: Tensor) -> Tensor:
 
     The distribution function at `drawn` does not change with `a` if `drawn` changes by its derivative.
     """
-    shapes, x = _stop_gradient(a), _stop_gradient(drawn)
-    density = _exp(_subtract(_subtract(_xlogy(_subtract(shapes, _ones_like(shapes)), x), x), _log_gamma(shapes)))
-    chance = _below(a, x)
-    return _subtract(x, _quotient(_subtract(chance, _stop_gradient(chance)), density))
+    shapes, x = ops.StopGradient(a), ops.StopGradient(drawn)
+    density = ops.Exp(ops.Sub(ops.Sub(ops.Xlogy(ops.Sub(shapes, ops.OnesLike(shapes)), x), x), ops.Lgamma(shapes)))
+    chance = ops.Igamma(a, x)
+    return ops.Sub(x, ops.DivNoNan(ops.Sub(chance, ops.StopGradient(chance)), density))

@@ -11,12 +11,12 @@ from collections.abc import Callable
 from typing import Any, Final, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from anyarray._base import dtypes, errors
 from anyarray.backends import _ordering
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shared.axes import axes_in, axis_in, bins
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -29,7 +29,6 @@ from anyarray.backends.tensorflow._kernel import (
     kind_of,
     may_be_differentiated,
     name_of,
-    op,
     promoted,
     shape_of,
 )
@@ -37,22 +36,6 @@ from anyarray.backends.tensorflow._shapes import sizes_of
 from anyarray.backends.tensorflow.indexing import take
 from anyarray.backends.tensorflow.manipulation import broadcast_arrays, flattened
 from anyarray.backends.tensorflow.sorting import order_keys, refuse_complex
-
-__all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
-
-_expand_dims = op("ExpandDims")
-_less = op("Less")
-_lower_bound = op("LowerBound")
-_not_equal = op("NotEqual")
-_ones_like = op("OnesLike")
-_reshape = op("Reshape")
-_segment_sum = op("UnsortedSegmentSum")
-_select = op("SelectV2")
-_sum = op("Sum")
-_unpack = op("Unpack")
-_unravel = op("UnravelIndex")
-_upper_bound = op("UpperBound")
-_where = op("Where")
 
 _RANK: Final = 8
 """The largest rank of the kernels of Where and SelectV2."""
@@ -64,37 +47,16 @@ def _extreme_index(
     def extreme(x: Tensor, /, *, axis: int | None = None, keepdims: bool = False) -> Tensor:
         refuse_complex(x, name)
         if is_on_host(x):
-            return from_host(on_host_by(_comparable(x, sign), axis=axis, keepdims=keepdims), x)
+            a = on_host(x)
+            a = a.astype(np.float32) if a.dtype == np.float16 else a  # NumPy compares float16 ten times as slowly
+            return from_host(on_host_by(a, axis=axis, keepdims=keepdims), x)
         return _extreme(raw, order_keys(x, is_nan_last=sign > 0), axis, keepdims)
 
     return extreme
 
 
-argmax = _extreme_index("argmax", on_numpy.argmax, op("ArgMax"), 1)
-argmin = _extreme_index("argmin", on_numpy.argmin, op("ArgMin"), -1)
-
-
-def _comparable(x: Tensor, nan: Literal[1, -1]) -> npt.NDArray[Any]:
-    """The values of `x`; float16 as integers in the same order.
-
-    NaN is the greatest or the least, by the sign of `nan`. NumPy does not vectorize comparisons of float16, which take
-    ten times as long.
-    """
-    values = on_host(x)
-    if values.dtype != np.float16:
-        return values
-    bits = values.view(np.int16)
-    size = bits & _SIZE
-    sign = bits >> np.int16(15)  # 0 or -1
-    keys = (size ^ sign) - sign  # the magnitude with its sign; -0.0 becomes 0
-    np.copyto(keys, np.int16(nan * _SIZE), where=size > _INFINITY)
-    return keys
-
-
-_SIZE: Final = np.int16(0x7FFF)
-"""Mask of the magnitude of a float16."""
-_INFINITY: Final = np.int16(0x7C00)
-"""Magnitude of infinity; above it is NaN."""
+argmax = _extreme_index("argmax", on_numpy.argmax, ops.ArgMax, 1)
+argmin = _extreme_index("argmin", on_numpy.argmin, ops.ArgMin, -1)
 
 
 def _extreme(search: Callable[..., Tensor], keys: Tensor, axis: int | None, keepdims: bool) -> Tensor:
@@ -104,26 +66,26 @@ def _extreme(search: Callable[..., Tensor], keys: Tensor, axis: int | None, keep
         raise ValueError("argmax, argmin: an axis without elements has no extreme")
     if axis is None:
         found = search(flattened(keys), constant(0))
-        return _reshape(found, constant((1,) * rank)) if keepdims else found
+        return ops.Reshape(found, constant((1,) * rank)) if keepdims else found
     axis = axis_in(axis, rank)
     if rank > 3 and None not in shape:  # the kernels support up to rank 7
         merged = (math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :]))  # type: ignore[arg-type]  # no None
-        found = _reshape(
-            search(_reshape(keys, constant(merged)), constant(1)), constant(shape[:axis] + shape[axis + 1 :])
+        found = ops.Reshape(
+            search(ops.Reshape(keys, constant(merged)), constant(1)), constant(shape[:axis] + shape[axis + 1 :])
         )
     else:
         found = search(keys, constant(axis))
-    return _expand_dims(found, constant(axis)) if keepdims else found
+    return ops.ExpandDims(found, constant(axis)) if keepdims else found
 
 
 def _is_nonzero(x: Tensor) -> Tensor:
-    return _not_equal(x, constant(0, name_of(x)))
+    return ops.NotEqual(x, constant(0, name_of(x)))
 
 
 def count_nonzero(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
     if is_on_host(x):
         return from_host(on_numpy.count_nonzero(on_host(x), axis=axis, keepdims=keepdims), x)
-    return _sum(cast(_is_nonzero(x), "int64"), constant(axes_in(axis, len(shape_of(x)))), keepdims)
+    return ops.Sum(cast(_is_nonzero(x), "int64"), constant(axes_in(axis, len(shape_of(x)))), keepdims)
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
@@ -133,9 +95,9 @@ def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
     if is_on_host(x):
         return tuple(from_host(positions, x) for positions in on_numpy.nonzero(on_host(x)))
     if rank <= _RANK:
-        return tuple(_unpack(_where(_is_nonzero(x)), rank, 1))
-    positions = flattened(_where(flattened(_is_nonzero(x))))
-    return tuple(_unpack(_unravel(positions, cast(sizes_of(x), "int64")), rank, 0))
+        return tuple(ops.Unpack(ops.Where(_is_nonzero(x)), rank, 1))
+    positions = flattened(ops.Where(flattened(_is_nonzero(x))))
+    return tuple(ops.Unpack(ops.UnravelIndex(positions, cast(sizes_of(x), "int64")), rank, 0))
 
 
 def searchsorted(
@@ -155,9 +117,9 @@ def searchsorted(
             raise ValueError(f"searchsorted: sorter must have the shape of x1, not {shape}")
         x1 = take(x1, sorter)
     keys, wanted = (order_keys(x) for x in promoted(x1, x2))
-    bound = _lower_bound if side == "left" else _upper_bound
+    bound = ops.LowerBound if side == "left" else ops.UpperBound
     row = constant((1, -1))
-    return _reshape(bound(_reshape(keys, row), _reshape(wanted, row), NATIVE["int64"]), sizes_of(x2))
+    return ops.Reshape(bound(ops.Reshape(keys, row), ops.Reshape(wanted, row), NATIVE["int64"]), sizes_of(x2))
 
 
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, *, length: int | None = None) -> Tensor:
@@ -175,23 +137,23 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0, *, le
             raise errors.unknown_length("bincount")
         length = bins(np.asarray(x), minlength)
     else:  # what is too large has no place, either
-        places = _select(_less(places, constant(length, "int64")), places, constant(-1, "int64"))
-    added = _ones_like(places) if weights is None else cast(weights, "float64")
-    return _segment_sum(added, places, constant(length))
+        places = ops.SelectV2(ops.Less(places, constant(length, "int64")), places, constant(-1, "int64"))
+    added = ops.OnesLike(places) if weights is None else cast(weights, "float64")
+    return ops.UnsortedSegmentSum(added, places, constant(length))
 
 
 def where(condition: Tensor, x1: Tensor, x2: Tensor, /) -> Tensor:
     try:
-        chosen = _select(condition, x1, x2)
+        chosen = ops.SelectV2(condition, x1, x2)
         # A graph raises for too many axes only when it runs.
         if is_eager(chosen) or _are_few_axes(condition, x1, x2):
             return chosen
     except REFUSALS:
         condition, (x1, x2) = cast(condition, "bool"), promoted(x1, x2)
         if _are_few_axes(condition, x1, x2):
-            return _select(condition, x1, x2)
+            return ops.SelectV2(condition, x1, x2)
     arrays = broadcast_arrays(condition, x1, x2)
-    return _reshape(_select(*(flattened(x) for x in arrays)), sizes_of(arrays[0]))
+    return ops.Reshape(ops.SelectV2(*(flattened(x) for x in arrays)), sizes_of(arrays[0]))
 
 
 def _are_few_axes(*xs: Tensor) -> bool:

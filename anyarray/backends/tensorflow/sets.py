@@ -11,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import written
 from anyarray.backends.tensorflow._device import is_on_host
 from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
@@ -25,7 +26,6 @@ from anyarray.backends.tensorflow._kernel import (
     kind_of,
     may_be_differentiated,
     name_of,
-    op,
     promoted,
 )
 from anyarray.backends.tensorflow._shapes import sizes_of
@@ -35,33 +35,6 @@ from anyarray.backends.tensorflow.searching import searchsorted
 from anyarray.backends.tensorflow.sorting import argsort, sort
 from anyarray.backends.tensorflow.statistical import running_sum
 
-__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
-
-_add = op("AddV2")
-_concat = op("ConcatV2")
-_cumsum = op("Cumsum")
-_equal = op("Equal")
-_fill = op("Fill")
-_gather = op("GatherV2")
-_greater = op("Greater")
-_greater_equal = op("GreaterEqual")
-_imag = op("Imag")
-_is_nan = op("IsNan")
-_less = op("Less")
-_logical_and = op("LogicalAnd")
-_logical_not = op("LogicalNot")
-_mul = op("Mul")
-_not_equal = op("NotEqual")
-_ones_like = op("OnesLike")
-_real = op("Real")
-_reshape = op("Reshape")
-_segment_max = op("UnsortedSegmentMax")
-_segment_sum = op("UnsortedSegmentSum")
-_size = op("Size")
-_slice = op("Slice")
-_sub = op("Sub")
-_where = op("Where")
-
 
 def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The distinct values, with indices, inverse indices and counts.
@@ -70,7 +43,7 @@ def unique_all(x: Tensor, /) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """
     flat = flattened(x)
     indices, inverse, counts = _groups(flat, "index", "inverse", "counts")
-    return _gather(flat, indices, constant(0)), indices, _reshape(inverse, sizes_of(x)), counts
+    return ops.GatherV2(flat, indices, constant(0)), indices, ops.Reshape(inverse, sizes_of(x)), counts
 
 
 def unique_counts(x: Tensor, /) -> tuple[Tensor, Tensor]:
@@ -79,13 +52,13 @@ def unique_counts(x: Tensor, /) -> tuple[Tensor, Tensor]:
         return from_host(values, x), from_host(counts, x)
     flat = flattened(x)
     indices, counts = _groups(flat, "index", "counts")
-    return _gather(flat, indices, constant(0)), counts
+    return ops.GatherV2(flat, indices, constant(0)), counts
 
 
 def unique_inverse(x: Tensor, /) -> tuple[Tensor, Tensor]:
     flat = flattened(x)
     indices, inverse = _groups(flat, "index", "inverse")
-    return _gather(flat, indices, constant(0)), _reshape(inverse, sizes_of(x))
+    return ops.GatherV2(flat, indices, constant(0)), ops.Reshape(inverse, sizes_of(x))
 
 
 def unique_values(x: Tensor, /) -> Tensor:
@@ -93,7 +66,7 @@ def unique_values(x: Tensor, /) -> Tensor:
         return from_host(on_numpy.unique_values(on_host(x)), x)
     flat = flattened(x)
     (indices,) = _groups(flat, "index")
-    return _gather(flat, indices, constant(0))
+    return ops.GatherV2(flat, indices, constant(0))
 
 
 def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
@@ -103,8 +76,8 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
         # uint64 and signed integers promote to float64, in which adjacent large integers compare equal. A value that
         # only one of the two dtypes holds is negative as int64.
         y1, y2 = (bitcast(x, "int64") if name_of(x) == "uint64" else cast(x, "int64") for x in (x1, x2))
-        found = _logical_and(isin(y1, y2), _greater_equal(y1, constant(0, "int64")))
-        return _logical_not(found) if invert else found
+        found = ops.LogicalAnd(isin(y1, y2), ops.GreaterEqual(y1, constant(0, "int64")))
+        return ops.LogicalNot(found) if invert else found
     x1, x2 = y1, y2
     if is_on_host(x1) and is_on_host(x2):
         return from_host(np.isin(on_host(x1), on_host(x2), invert=invert), x1)
@@ -112,18 +85,24 @@ def isin(x1: Tensor, x2: Tensor, /, *, invert: bool = False) -> Tensor:
     if kind_of(x1) in "iuf":
         ascending = sort(theirs)
         place = searchsorted(ascending, ours)
-        padded = _concat([ascending, _fill(constant((1,)), constant(0, name_of(x1)))], constant(0))
-        is_there = _less(place, _size(ascending, NATIVE["int64"]))
-        found = _reshape(_logical_and(is_there, _equal(_gather(padded, place, constant(0)), ours)), sizes_of(x1))
-        return _logical_not(found) if invert else found
-    both = _concat([ours, theirs], constant(0))
+        padded = ops.ConcatV2([ascending, ops.Fill(constant((1,)), constant(0, name_of(x1)))], constant(0))
+        is_there = ops.Less(place, ops.Size(ascending, NATIVE["int64"]))
+        found = ops.Reshape(
+            ops.LogicalAnd(is_there, ops.Equal(ops.GatherV2(padded, place, constant(0)), ours)), sizes_of(x1)
+        )
+        return ops.LogicalNot(found) if invert else found
+    both = ops.ConcatV2([ours, theirs], constant(0))
     (inverse,) = _groups(both, "inverse")
     # An element is in x2 if its group of equal elements has one from x2.
-    is_theirs = _concat([_fill(sizes_of(ours), constant(0)), _fill(sizes_of(theirs), constant(1))], constant(0))
-    has_theirs = _segment_max(is_theirs, inverse, _size(both))
-    found = _greater(_gather(has_theirs, _slice(inverse, constant((0,)), sizes_of(ours)), constant(0)), constant(0))
-    found = _reshape(found, sizes_of(x1))
-    return _logical_not(found) if invert else found
+    is_theirs = ops.ConcatV2(
+        [ops.Fill(sizes_of(ours), constant(0)), ops.Fill(sizes_of(theirs), constant(1))], constant(0)
+    )
+    has_theirs = ops.UnsortedSegmentMax(is_theirs, inverse, ops.Size(both))
+    found = ops.Greater(
+        ops.GatherV2(has_theirs, ops.Slice(inverse, constant((0,)), sizes_of(ours)), constant(0)), constant(0)
+    )
+    found = ops.Reshape(found, sizes_of(x1))
+    return ops.LogicalNot(found) if invert else found
 
 
 def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> list[Tensor]:
@@ -136,22 +115,22 @@ def _groups(flat: Tensor, *wanted: Literal["index", "inverse", "counts"]) -> lis
         places = {"index": index, "inverse": inverse, "counts": counts}
         return [from_host(places[name], flat) for name in wanted]
     order = _order(flat)
-    ascending = _gather(flat, order, constant(0))
+    ascending = ops.GatherV2(flat, order, constant(0))
     if is_eager(flat):
         return list(_groups_on_device(ascending, order, wanted))
-    is_new = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
+    is_new = ops.NotEqual(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
     # The first element, if there is one, starts a group.
-    starts = _concat([_ones_like(getitem(order, slice(None, 1))), cast(is_new, "int64")], constant(0))
-    groups = _sub(_cumsum(starts, constant(0)), constant(1, "int64"))
+    starts = ops.ConcatV2([ops.OnesLike(getitem(order, slice(None, 1))), cast(is_new, "int64")], constant(0))
+    groups = ops.Sub(ops.Cumsum(starts, constant(0)), constant(1, "int64"))
     if wanted == ("inverse",):
         return [written(groups, order, groups, may_repeat=False)]
     # We use as many segments as elements and drop the empty ones: XLA crashes on a number of segments that depends on
     # values.
-    counts = _segment_sum(_ones_like(groups), groups, _size(groups))
-    first = _cumsum(counts, constant(0), True)
-    is_group = _greater(counts, constant(0, "int64"))
+    counts = ops.UnsortedSegmentSum(ops.OnesLike(groups), groups, ops.Size(groups))
+    first = ops.Cumsum(counts, constant(0), True)
+    is_group = ops.Greater(counts, constant(0, "int64"))
     found = {
-        "index": _gather(order, getitem(first, is_group), constant(0)),
+        "index": ops.GatherV2(order, getitem(first, is_group), constant(0)),
         "inverse": written(groups, order, groups, may_repeat=False),
         "counts": getitem(counts, is_group),
     }
@@ -163,17 +142,19 @@ def _groups_on_device(ascending: Tensor, order: Tensor, wanted: Sequence[str]) -
 
     A GPU has no kernel for the sum of int64 by segments.
     """
-    is_first = _not_equal(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
-    is_first = _concat([_fill(constant((min(order.shape[0], 1),)), constant(True, "bool")), is_first], constant(0))
-    starts = _reshape(_where(is_first), constant((-1,)))
+    is_first = ops.NotEqual(getitem(ascending, slice(1, None)), getitem(ascending, slice(None, -1)))
+    is_first = ops.ConcatV2(
+        [ops.Fill(constant((min(order.shape[0], 1),)), constant(True, "bool")), is_first], constant(0)
+    )
+    starts = ops.Reshape(ops.Where(is_first), constant((-1,)))
     for name in wanted:
         if name == "index":
-            yield _gather(order, starts, constant(0))
+            yield ops.GatherV2(order, starts, constant(0))
         elif name == "counts":
-            ends = _concat([getitem(starts, slice(1, None)), constant((order.shape[0],), "int64")], constant(0))
-            yield _sub(ends, starts) if starts.shape[0] else starts
+            ends = ops.ConcatV2([getitem(starts, slice(1, None)), constant((order.shape[0],), "int64")], constant(0))
+            yield ops.Sub(ends, starts) if starts.shape[0] else starts
         else:
-            groups = _sub(running_sum(cast(is_first, "int64"), 0), constant(1, "int64"))
+            groups = ops.Sub(running_sum(cast(is_first, "int64"), 0), constant(1, "int64"))
             yield written(groups, order, groups, may_repeat=False)
 
 
@@ -194,9 +175,9 @@ def _order(flat: Tensor) -> Tensor:
     """
     if not is_complex(flat):
         return argsort(flat)
-    real, imag = _real(flat, flat.dtype.real_dtype), _imag(flat, flat.dtype.real_dtype)
-    nans = _add(cast(_is_nan(imag), "int32"), _mul(cast(_is_nan(real), "int32"), constant(2)))
+    real, imag = ops.Real(flat, flat.dtype.real_dtype), ops.Imag(flat, flat.dtype.real_dtype)
+    nans = ops.AddV2(cast(ops.IsNan(imag), "int32"), ops.Mul(cast(ops.IsNan(real), "int32"), constant(2)))
     order = argsort(imag)
     for key in (real, nans):
-        order = _gather(order, argsort(_gather(key, order, constant(0))), constant(0))
+        order = ops.GatherV2(order, argsort(ops.GatherV2(key, order, constant(0))), constant(0))
     return order

@@ -15,6 +15,7 @@ import numpy as np
 from anyarray._base import dtypes
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shared.axes import axis_in
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import from_host, is_eager, on_host
 from anyarray.backends.tensorflow._kernel import (
@@ -27,28 +28,12 @@ from anyarray.backends.tensorflow._kernel import (
     kind_of,
     may_be_differentiated,
     name_of,
-    op,
     shape_of,
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import cut, sizes_of
 from anyarray.backends.tensorflow.indexing import gathered
 from anyarray.backends.tensorflow.manipulation import flattened, moveaxis
-
-__all__ = ["argsort", "sort"]
-
-_concat = op("ConcatV2")
-_fill = op("Fill")
-_gather = op("GatherV2")
-_invert = op("Invert")
-_is_nan = op("IsNan")
-_less = op("Less")
-_range = op("Range")
-_reshape = op("Reshape")
-_select = op("SelectV2")
-_sub = op("Sub")
-_top_k = op("TopKV2")
-_xor = op("BitwiseXor")
 
 
 def refuse_complex(x: Tensor, function: str) -> None:
@@ -76,9 +61,9 @@ def order_keys(x: Tensor, *, is_nan_last: bool = True) -> Tensor:
     flat = flattened(x)  # SelectV2 supports up to 8 axes
     bits = bitcast(flat, signed)
     # The bits of a float are sign and magnitude. Converted to two's complement they sort as the float, and -0.0 is 0.
-    keys = _select(_less(bits, constant(0, signed)), _sub(constant(limits.min, signed), bits), bits)
-    keys = _select(_is_nan(flat), constant(limits.max if is_nan_last else limits.min, signed), keys)
-    return _reshape(keys, sizes_of(x))
+    keys = ops.SelectV2(ops.Less(bits, constant(0, signed)), ops.Sub(constant(limits.min, signed), bits), bits)
+    keys = ops.SelectV2(ops.IsNan(flat), constant(limits.max if is_nan_last else limits.min, signed), keys)
+    return ops.Reshape(keys, sizes_of(x))
 
 
 def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Tensor:
@@ -91,8 +76,8 @@ def argsort(x: Tensor, /, *, axis: int = -1, descending: bool = False, stable: b
         return found
     keys = moveaxis(order_keys(x), axis, last)
     # TopKV2 sorts in descending order; of equal elements the one with the lower index is first.
-    size = _gather(sizes_of(keys), constant(last), constant(0))
-    order = _top_k(keys if descending else _invert(keys), size).indices
+    size = ops.GatherV2(sizes_of(keys), constant(last), constant(0))
+    order = ops.TopKV2(keys if descending else ops.Invert(keys), size).indices
     return moveaxis(cast(order, "int64"), last, axis)
 
 
@@ -107,7 +92,7 @@ def _sorted_by_xla(x: Tensor, descending: bool) -> Tensor | None:
     if n > _MOST or (x.dtype, descending) in _not_compiled:
         return None
     if length > n:
-        x = _concat([x, _fill(constant((length - n,)), constant(0, name_of(x)))], constant(0))
+        x = ops.ConcatV2([x, ops.Fill(constant((length - n,)), constant(0, name_of(x)))], constant(0))
     try:
         order = _compiled(x.dtype, descending, length)(x, constant(n, "int64"))
     except (*REFUSALS, tf.errors.InternalError):
@@ -128,10 +113,10 @@ def _compiled(dtype: Any, descending: bool, length: int) -> Callable[[Tensor, Te
 
     def order(x: Tensor, n: Tensor) -> Tensor:
         keys = _unsigned_keys(x)
-        last = constant(0, name_of(keys)) if descending else _invert(constant(0, name_of(keys)))
-        places = _range(constant(0, "int64"), constant(length, "int64"), constant(1, "int64"))
-        keys = _select(_less(places, n), keys, last)  # a stable sort leaves them behind equal keys
-        return cast(_top_k(keys if descending else _invert(keys), constant(length)).indices, "int64")
+        last = constant(0, name_of(keys)) if descending else ops.Invert(constant(0, name_of(keys)))
+        places = ops.Range(constant(0, "int64"), constant(length, "int64"), constant(1, "int64"))
+        keys = ops.SelectV2(ops.Less(places, n), keys, last)  # a stable sort leaves them behind equal keys
+        return cast(ops.TopKV2(keys if descending else ops.Invert(keys), constant(length)).indices, "int64")
 
     graph = tf.function(order, autograph=False, jit_compile=True)
     called: Callable[[Tensor, Tensor], Tensor] = graph.get_concrete_function(
@@ -152,9 +137,9 @@ def _unsigned_keys(x: Tensor) -> Tensor:
     keys = x
     if dtype.kind == "f":
         keys = bitcast(x, signed)
-        keys = _select(_less(keys, constant(0, signed)), _sub(least, keys), keys)
-        keys = _select(_is_nan(x), constant(np.iinfo(signed).max, signed), keys)
-    keys = bitcast(_xor(keys, least), unsigned)
+        keys = ops.SelectV2(ops.Less(keys, constant(0, signed)), ops.Sub(least, keys), keys)
+        keys = ops.SelectV2(ops.IsNan(x), constant(np.iinfo(signed).max, signed), keys)
+    keys = bitcast(ops.BitwiseXor(keys, least), unsigned)
     return cast(keys, "uint32") if bits < 32 else keys  # XLA has no kernel for 16 bits
 
 

@@ -6,8 +6,6 @@ float32 is summed in TensorFlow's order, which is less accurate than NumPy's pai
 
 from __future__ import annotations
 
-__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
-
 import builtins
 import math
 from collections.abc import Callable
@@ -18,6 +16,7 @@ import numpy as np
 from anyarray._base import dtypes, errors
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shared.axes import axes_in, only_axis
+from anyarray.backends.tensorflow import _ops as ops
 from anyarray.backends.tensorflow._derivatives import product, running_product
 from anyarray.backends.tensorflow._device import is_for_cpu, is_on_host
 from anyarray.backends.tensorflow._host import from_host, on_host, raw
@@ -36,39 +35,11 @@ from anyarray.backends.tensorflow._kernel import (
     may_be_differentiated,
     name_of,
     number,
-    op,
 )
 from anyarray.backends.tensorflow._loading import tf
 from anyarray.backends.tensorflow._shapes import axes_tensor, cut, every_axis, lengths, shape_tensor, sizes_of, slab
 from anyarray.backends.tensorflow.manipulation import moveaxis
 from anyarray.backends.tensorflow.searching import where
-
-_add = op("AddV2")
-_add_up = op("Sum")
-_all = op("All")
-_any = op("Any")
-_cast = op("Cast")
-_concat = op("ConcatV2")
-_conj = op("Conj")
-_cumprod = op("Cumprod")
-_cumsum = op("Cumsum")
-_divide = op("RealDiv")
-_equal = op("Equal")
-_expand_dims = op("ExpandDims")
-_fill = op("Fill")
-_mean = op("Mean")
-_multiply = op("Mul")
-_not_equal = op("NotEqual")
-_product = op("Prod")
-_real = op("Real")
-_reshape = op("Reshape")
-_sqrt = op("Sqrt")
-_squeeze = op("Squeeze")
-_squared_difference = op("SquaredDifference")
-_stop_gradient = op("StopGradient")
-_strided_slice = op("StridedSlice")
-_subtract = op("Sub")
-_transpose = op("Transpose")
 
 _BOOL: Final = NATIVE["bool"]
 _SUMMED: Final = {native: NATIVE[dtypes.summed(name)] for name, native in NATIVE.items()}
@@ -85,7 +56,7 @@ def _summand(x: Tensor, dtype: Any) -> Tensor:
     if wanted is native:
         return x
     # The cast from complex to bool ignores the imaginary part.
-    return _not_equal(x, constant(0, name_of(x))) if wanted is _BOOL else cast(x, NAME[wanted])
+    return ops.NotEqual(x, constant(0, name_of(x))) if wanted is _BOOL else cast(x, NAME[wanted])
 
 
 def alternate(x: Tensor, axis: Ints | None) -> bool:
@@ -105,8 +76,8 @@ def with_axes_merged(reduce: Callable[[Tensor], Tensor], x: Tensor, axis: Ints |
     axes = axes_in(axis, len(shape))
     kept = tuple(a for a in range(len(shape)) if a not in axes)
     merged = [*(shape[a] for a in kept), math.prod(shape[a] for a in axes)]
-    y = reduce(_reshape(_transpose(x, constant(kept + axes)), shape_tensor(merged)))
-    return _reshape(y, shape_tensor([1 if a in axes else n for a, n in enumerate(shape)])) if keepdims else y
+    y = reduce(ops.Reshape(ops.Transpose(x, constant(kept + axes)), shape_tensor(merged)))
+    return ops.Reshape(y, shape_tensor([1 if a in axes else n for a, n in enumerate(shape)])) if keepdims else y
 
 
 def _along_last(raw: Callable[..., Tensor]) -> Callable[[Tensor], Tensor]:
@@ -117,22 +88,22 @@ def sum(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: 
     if dtype is not None or not is_common(x.dtype):
         x = _summand(x, dtype)
         if x.dtype is _BOOL:
-            return _any(x, axes_tensor(x, axis), keepdims)
+            return ops.Any(x, axes_tensor(x, axis), keepdims)
     if alternate(x, axis):
-        return with_axes_merged(_along_last(_add_up), x, axis, keepdims)
-    return _add_up(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
+        return with_axes_merged(_along_last(ops.Sum), x, axis, keepdims)
+    return ops.Sum(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
 
 
 def prod(x: Tensor, /, *, axis: Ints | None = None, dtype: Any = None, keepdims: bool = False) -> Tensor:
     if dtype is not None or not is_common(x.dtype):
         x = _summand(x, dtype)
         if x.dtype is _BOOL:
-            return _all(x, axes_tensor(x, axis), keepdims)
+            return ops.All(x, axes_tensor(x, axis), keepdims)
     if _is_multiplied_apart(x):
-        return with_axes_merged(lambda y: _squeeze(product(y), [-1]), x, axis, keepdims)
+        return with_axes_merged(lambda y: ops.Squeeze(product(y), [-1]), x, axis, keepdims)
     if alternate(x, axis):
-        return with_axes_merged(_along_last(_product), x, axis, keepdims)
-    return _product(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
+        return with_axes_merged(_along_last(ops.Prod), x, axis, keepdims)
+    return ops.Prod(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
 
 
 def _is_multiplied_apart(x: Tensor) -> bool:
@@ -154,14 +125,14 @@ def _cumulative(
     x = _summand(x, dtype)
     is_bool = x.dtype is _BOOL
     if is_bool:  # computed as int64, then True where not 0
-        x = _cast(x, NATIVE["int64"])
+        x = ops.Cast(x, NATIVE["int64"])
     if x.shape.rank == 0:
-        x = _expand_dims(x, constant(0))  # as NumPy does
+        x = ops.ExpandDims(x, constant(0))  # as NumPy does
     axis = only_axis(axis, x.shape.rank)
     if include:
-        x = _concat([slab(x, axis, 1, initial), x], constant(axis))
+        x = ops.ConcatV2([slab(x, axis, 1, initial), x], constant(axis))
     y = accumulate(x, axis)
-    return _cast(y, _BOOL) if is_bool else y
+    return ops.Cast(y, _BOOL) if is_bool else y
 
 
 def _by_numpy(running: Callable[..., Any], x: Tensor, axis: int) -> Tensor | None:
@@ -182,7 +153,11 @@ def running_sum(x: Tensor, axis: int) -> Tensor:
     """Cumulative sums along an axis."""
     if (found := _by_numpy(on_numpy.cumulative_sum, x, axis)) is not None:
         return found
-    return _in_rows(_cumsum, _add, 0, x, axis) if _is_of_few_rows(x, axis) else _cumsum(x, constant(axis), False, False)
+    return (
+        _in_rows(ops.Cumsum, ops.AddV2, 0, x, axis)
+        if _is_of_few_rows(x, axis)
+        else ops.Cumsum(x, constant(axis), False, False)
+    )
 
 
 _ROW: Final = 1 << 10
@@ -203,15 +178,15 @@ def _in_rows(scan: Callable[..., Tensor], join: Callable[..., Tensor], nothing: 
     """`scan` of parts of an axis, each joined with those before."""
     before, (n, *after) = x.shape.as_list()[:axis], x.shape.as_list()[axis:]
     outer, inner, rows = math.prod(before), math.prod(after), -(-n // _ROW)
-    flat = _reshape(x, constant((outer, n, inner)))
+    flat = ops.Reshape(x, constant((outer, n, inner)))
     if rows * _ROW > n:
-        rest = _fill(constant((outer, rows * _ROW - n, inner)), constant(nothing, name_of(x)))
-        flat = _concat([flat, rest], constant(1))
-    y = scan(_reshape(flat, constant((outer, rows, _ROW, inner))), constant(2), False, False)
-    totals = _strided_slice(y, *map(constant, ((0, 0, -1, 0), (0, 0, 0, 0), (1, 1, 1, 1))), 11, 15, 0, 0, 0)
+        rest = ops.Fill(constant((outer, rows * _ROW - n, inner)), constant(nothing, name_of(x)))
+        flat = ops.ConcatV2([flat, rest], constant(1))
+    y = scan(ops.Reshape(flat, constant((outer, rows, _ROW, inner))), constant(2), False, False)
+    totals = ops.StridedSlice(y, *map(constant, ((0, 0, -1, 0), (0, 0, 0, 0), (1, 1, 1, 1))), 11, 15, 0, 0, 0)
     y = join(y, scan(totals, constant(1), True, False))
-    y = _reshape(y, constant((outer, rows * _ROW, inner)))
-    return _reshape(cut(y, 1, 0, n) if rows * _ROW > n else y, sizes_of(x))
+    y = ops.Reshape(y, constant((outer, rows * _ROW, inner)))
+    return ops.Reshape(cut(y, 1, 0, n) if rows * _ROW > n else y, sizes_of(x))
 
 
 def _running_product(x: Tensor, axis: int) -> Tensor:
@@ -219,8 +194,8 @@ def _running_product(x: Tensor, axis: int) -> Tensor:
         return found
     if not _is_multiplied_apart(x):
         if _is_of_few_rows(x, axis):
-            return _in_rows(_cumprod, _multiply, 1, x, axis)
-        return _cumprod(x, constant(axis), False, False)
+            return _in_rows(ops.Cumprod, ops.Mul, 1, x, axis)
+        return ops.Cumprod(x, constant(axis), False, False)
     return moveaxis(running_product(moveaxis(x, axis, -1)), -1, axis)
 
 
@@ -266,8 +241,8 @@ def _extreme(function: str, raw: Callable[..., Tensor], of_bools: Callable[..., 
     return extreme
 
 
-max = _extreme("max", keeping_nans_along(op("Max")), op("Any"))
-min = _extreme("min", keeping_nans_along(op("Min")), op("All"))
+max = _extreme("max", keeping_nans_along(ops.Max), ops.Any)
+min = _extreme("min", keeping_nans_along(ops.Min), ops.All)
 
 
 _AVERAGED: Final = {
@@ -296,12 +271,12 @@ def mean(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> T
     if alternate(x, axis):
         return with_axes_merged(lambda y: mean(y, axis=-1), x, axis, keepdims)
     if is_common(native):
-        return _mean(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
+        return ops.Mean(x, every_axis(x.shape.rank) if axis is None else constant(axis), keepdims)
     wide = _AVERAGED[native]
     if wide is native:
-        total = _add_up(x, axes_tensor(x, axis), keepdims)
-        return _divide(total, number(_degrees(x, axis, 0), native))
-    average = _mean(_cast(x, wide), axes_tensor(x, axis), keepdims)
+        total = ops.Sum(x, axes_tensor(x, axis), keepdims)
+        return ops.RealDiv(total, number(_degrees(x, axis, 0), native))
+    average = ops.Mean(ops.Cast(x, wide), axes_tensor(x, axis), keepdims)
     return _narrowed(average, x)
 
 
@@ -317,22 +292,22 @@ def _variance(x: Tensor, axis: Ints | None, correction: float, keepdims: bool) -
     native = x.dtype
     wide = native if is_common(native) else _AVERAGED[native]
     if wide is not native:
-        x = _cast(x, wide)
+        x = ops.Cast(x, wide)
     axes = axes_tensor(x, axis)
     if is_complex(x):
-        deviation = _subtract(x, mean(x, axis=axis, keepdims=True))
-        squares = _real(_multiply(deviation, _conj(deviation)), wide.real_dtype)
+        deviation = ops.Sub(x, mean(x, axis=axis, keepdims=True))
+        squares = ops.Real(ops.Mul(deviation, ops.Conj(deviation)), wide.real_dtype)
     else:
-        squares = _squared_difference(x, _mean(x, axes, True))
+        squares = ops.SquaredDifference(x, ops.Mean(x, axes, True))
     if correction == 0:
-        return _mean(squares, axes, keepdims)
-    total = _add_up(squares, axes, keepdims)
+        return ops.Mean(squares, axes, keepdims)
+    total = ops.Sum(squares, axes, keepdims)
     degrees = _degrees(x, axis, correction)
     if isinstance(degrees, int | float):
         degrees = degrees if degrees > 0 else math.nan
     else:
         degrees = tf.where(degrees > 0, degrees, number(math.nan, degrees.dtype))
-    return _divide(total, number(degrees, total.dtype))
+    return ops.RealDiv(total, number(degrees, total.dtype))
 
 
 def var(x: Tensor, /, *, axis: Ints | None = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
@@ -342,7 +317,7 @@ def var(x: Tensor, /, *, axis: Ints | None = None, correction: float = 0.0, keep
 
 def std(x: Tensor, /, *, axis: Ints | None = None, correction: float = 0.0, keepdims: bool = False) -> Tensor:
     variance = _variance(x, axis, correction, keepdims)
-    return _narrowed(with_slope_at_zero(lambda y, _: _sqrt(y), variance, keepdims), x)
+    return _narrowed(with_slope_at_zero(lambda y, _: ops.Sqrt(y), variance, keepdims), x)
 
 
 def with_slope_at_zero(norm: Callable[[Tensor, bool], Tensor], x: Tensor, keepdims: bool) -> Tensor:
@@ -354,5 +329,5 @@ def with_slope_at_zero(norm: Callable[[Tensor, bool], Tensor], x: Tensor, keepdi
     if not may_be_differentiated(x) or (is_on_host(y) and bool(on_host(y).all())):
         return y
     zero, one = constant(0, name_of(y)), constant(1, name_of(y))
-    others = norm(where(_equal(norm(_stop_gradient(x), True), zero), one, x), keepdims)
-    return where(_equal(_stop_gradient(y), zero), zero, others)
+    others = norm(where(ops.Equal(norm(ops.StopGradient(x), True), zero), one, x), keepdims)
+    return where(ops.Equal(ops.StopGradient(y), zero), zero, others)

@@ -1,72 +1,24 @@
-"""Utility functions: all, any and diff."""
+"""Utility functions: all and any."""
 
 from __future__ import annotations
 
-__all__ = ["all", "any", "diff"]
-
 from typing import Final
 
-from anyarray._base import errors
-from anyarray.backends._shared.axes import axis_in
-from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of, op, promoted
-from anyarray.backends.tensorflow._shapes import axes_tensor, cut, lengths, shape_tensor
-
-_all = op("All")
-_any = op("Any")
-_broadcast = op("BroadcastTo")
-_concat = op("ConcatV2")
-_not_equal = op("NotEqual")
-_split = op("SplitV")
-_subtract = op("Sub")
+from anyarray.backends.tensorflow import _ops as ops
+from anyarray.backends.tensorflow._kernel import NATIVE, Ints, Tensor, constant, name_of
+from anyarray.backends.tensorflow._shapes import axes_tensor
 
 _BOOL: Final = NATIVE["bool"]
 
 
 def _truth(x: Tensor) -> Tensor:
     """Whether each element is not zero; True for NaN."""
-    return x if x.dtype is _BOOL else _not_equal(x, constant(0, name_of(x)))
+    return x if x.dtype is _BOOL else ops.NotEqual(x, constant(0, name_of(x)))
 
 
 def all(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
-    return _all(_truth(x), axes_tensor(x, axis), keepdims)
+    return ops.All(_truth(x), axes_tensor(x, axis), keepdims)
 
 
 def any(x: Tensor, /, *, axis: Ints | None = None, keepdims: bool = False) -> Tensor:
-    return _any(_truth(x), axes_tensor(x, axis), keepdims)
-
-
-def diff(
-    x: Tensor,
-    /,
-    *,
-    axis: int = -1,
-    n: int = 1,
-    prepend: Tensor | None = None,
-    append: Tensor | None = None,
-) -> Tensor:
-    """Differences of adjacent elements along `axis`, computed `n` times.
-
-    For bools this is not_equal, as in NumPy. A 0-d `prepend` or `append` is broadcast to length 1 along `axis`.
-    """
-    if n < 0:
-        raise errors.ArgumentValueError(f"diff: n must not be negative, but is {n}")
-    rank = x.shape.rank
-    axis = axis_in(axis, rank) - rank
-    parts = [part for part in (prepend, x, append) if part is not None]
-    if n == 0:
-        return promoted(x, *parts)[0]
-    if len(parts) > 1:
-        shape = lengths(x)
-        shape[axis] = 1
-        parts = promoted(*[part if part.shape.rank else _broadcast(part, shape_tensor(shape)) for part in parts])
-        x = _concat(parts, constant(axis))
-    change = _not_equal if x.dtype is _BOOL else _subtract
-    but_first, but_last, along = constant((1, -1)), constant((-1, 1)), constant(axis)
-    for _ in range(n):
-        if x.shape[axis] == 0:
-            break  # there is no first element to split off
-        if x.shape[axis] is None:
-            x = change(cut(x, axis, 1), cut(x, axis, 0, -1))
-            continue
-        x = change(_split(x, but_first, along, 2)[1], _split(x, but_last, along, 2)[0])
-    return x
+    return ops.Any(_truth(x), axes_tensor(x, axis), keepdims)

@@ -19,23 +19,13 @@ from __future__ import annotations
 
 from typing import Final
 
+from anyarray.backends._shared import chapters
 from anyarray.backends.torch._hooks import *
 from anyarray.backends.torch._loops import *
 from anyarray.backends.torch._slopes import with_slopes as with_slopes
 from anyarray.backends.torch._transforms import *
-from anyarray.backends.torch.creation import *
-from anyarray.backends.torch.data_types import *
-from anyarray.backends.torch.elementwise import *
-from anyarray.backends.torch.fft import *
-from anyarray.backends.torch.indexing import *
-from anyarray.backends.torch.linalg import *
-from anyarray.backends.torch.linear_algebra import *
-from anyarray.backends.torch.manipulation import *
-from anyarray.backends.torch.random import *
-from anyarray.backends.torch.searching import *
-from anyarray.backends.torch.sets import *
-from anyarray.backends.torch.sorting import *
-from anyarray.backends.torch.statistical import *
-from anyarray.backends.torch.utility import *
+from anyarray.backends.torch.indexing import written as written
+
+globals().update(chapters.functions(__name__))
 
 SPECIAL: Final = "anyarray.backends.torch.special"

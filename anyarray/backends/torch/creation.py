@@ -9,11 +9,6 @@ import torch
 from anyarray.backends._shared.axes import grid_axes, near_diagonal, progression
 from anyarray.backends.torch._kernel import KIND, SIGNED, Native, cast, on_bits
 
-__all__ = [
-    "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
-    "triu", "zeros", "zeros_like",
-]  # fmt: skip
-
 
 def empty(shape: tuple[int, ...], /, *, dtype: Any, device: Any = None) -> Native:
     return torch.empty(shape, dtype=dtype, device=device)

@@ -8,8 +8,6 @@ import torch
 
 from anyarray.backends.torch._kernel import Native, cast
 
-__all__ = ["astype", "bitcast"]
-
 
 def astype(x: Native, dtype: Any, /, *, copy: bool = True, device: Any = None) -> Native:
     if x.dtype is dtype:

@@ -38,16 +38,6 @@ from anyarray.backends.torch._kernel import (
 )
 from anyarray.backends.torch._slopes import sloped
 
-__all__ = [
-    "abs", "acos", "acosh", "add", "asin", "asinh", "atan", "atan2", "atanh", "bitwise_and", "bitwise_invert",
-    "bitwise_left_shift", "bitwise_or", "bitwise_right_shift", "bitwise_xor", "ceil", "clip", "complex_of", "conj",
-    "copysign", "cos", "cosh", "cube", "divide", "equal", "exp", "expm1", "floor", "floor_divide", "gcd", "greater",
-    "greater_equal", "hypot", "imag", "isfinite", "isinf", "isnan", "less", "less_equal", "log", "log1p", "log2",
-    "log10", "logaddexp", "logical_and", "logical_not", "logical_or", "logical_xor", "maximum", "minimum", "multiply",
-    "negative", "nextafter", "not_equal", "positive", "pow", "real", "reciprocal", "remainder", "root", "round", "sign",
-    "signbit", "sin", "sinh", "sqrt", "square", "subtract", "tan", "tanh", "trunc",
-]  # fmt: skip
-
 Function = Callable[..., Native]
 
 _OF_C: Final = frozenset({torch.float32, torch.float64})

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 
 from anyarray.backends._shared import fourier
-from anyarray.backends._shared.axes import axes_in, axis_in
-from anyarray.backends.torch._kernel import Axes, Native, bits, cast, directly, inexact, require_kinds, with_bits
-
-__all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
-]  # fmt: skip
+from anyarray.backends._shared.axes import axis_in
+from anyarray.backends.torch._hooks import duplicate, from_numpy, shape_of
+from anyarray.backends.torch._kernel import Native, cast, directly, inexact, require_kinds
+from anyarray.backends.torch.manipulation import roll
 
 
 def _spectral(x: Native, is_real: bool) -> Native:
@@ -83,30 +81,9 @@ fftn, ifftn = _transform_n(torch.fft.fftn, fft, fft), _transform_n(torch.fft.iff
 rfftn, irfftn = _transform_n(torch.fft.rfftn, fft, rfft), _transform_n(torch.fft.irfftn, ifft, irfft)
 
 
-def _frequencies(n: int, d: float, steps: Native, dtype: Any) -> Native:
-    return cast(steps.to(torch.float64) * (1.0 / (n * d)), dtype)
+def _made(frequencies: np.ndarray[Any, Any], dtype: Any, device: Any) -> Native:
+    return cast(from_numpy(frequencies, device), dtype)
 
 
-def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any, device: Any = None) -> Native:
-    steps = torch.arange(n, device=device)
-    return _frequencies(n, d, torch.where(steps < (n + 1) // 2, steps, steps - n), dtype)
-
-
-def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any, device: Any = None) -> Native:
-    return _frequencies(n, d, torch.arange(n // 2 + 1, device=device), dtype)
-
-
-def _shifted(x: Native, axes: Axes, is_inverse: bool) -> Native:
-    found = axes_in(axes if axes is None or isinstance(axes, int) else tuple(axes), x.ndim)
-    if not found:
-        return x.clone()
-    shifts = [-(x.shape[axis] // 2) if is_inverse else x.shape[axis] // 2 for axis in found]
-    return with_bits(torch.roll(bits(x), shifts, found), x.dtype)
-
-
-def fftshift(x: Native, /, *, axes: Axes = None) -> Native:
-    return _shifted(x, axes, is_inverse=False)
-
-
-def ifftshift(x: Native, /, *, axes: Axes = None) -> Native:
-    return _shifted(x, axes, is_inverse=True)
+fftfreq, rfftfreq = fourier.frequencies(_made)
+fftshift, ifftshift = fourier.shifts(roll, shape_of, duplicate)

@@ -28,8 +28,6 @@ from anyarray.backends.torch._kernel import indices as as_indices
 from anyarray.backends.torch._mirrors import mirrored, spread
 from anyarray.backends.torch.searching import require_values
 
-__all__ = ["getitem", "setitem", "take", "take_along_axis", "written"]
-
 _Tensor: Final = torch.Tensor
 
 

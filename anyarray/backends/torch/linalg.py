@@ -19,11 +19,6 @@ from anyarray.backends.torch._slopes import with_derivative
 from anyarray.backends.torch.elementwise import multiply, root_of_sum, subtract
 from anyarray.backends.torch.statistical import sum as summed
 
-__all__ = [
-    "cholesky", "cross", "det", "diagonal", "eig", "eigh", "eigvals", "eigvalsh", "inv", "matrix_norm", "matrix_power",
-    "matrix_rank", "outer", "pinv", "qr", "slogdet", "solve", "svd", "svdvals", "trace", "vector_norm",
-]  # fmt: skip
-
 
 def outer(x1: Native, x2: Native, /) -> Native:
     require_vectors(x1.ndim, x2.ndim)

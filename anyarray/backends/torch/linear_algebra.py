@@ -9,8 +9,6 @@ import torch
 from anyarray.backends._shared.axes import axis_in, contracted_axes
 from anyarray.backends.torch._kernel import KIND, PROMOTED, SIGNED, Native, bits, directly, promoted, with_kernels
 
-__all__ = ["matmul", "tensordot", "vecdot"]
-
 _FLOATS = with_kernels("fc")
 
 

@@ -26,12 +26,6 @@ from anyarray.backends.torch._kernel import (
 )
 from anyarray.backends.torch._mirrors import is_mirror, mirrored
 
-__all__ = [
-    "broadcast_arrays", "broadcast_to", "concat", "expand_dims", "flip", "matrix_transpose", "moveaxis", "permute_dims",
-    "repeat", "reshape", "roll", "squeeze", "stack", "tile", "unstack",
-]  # fmt: skip
-
-
 _ALL: Final = frozenset(KIND)
 """All dtypes, for what moves elements alone."""
 

@@ -10,8 +10,6 @@ import torch
 from anyarray.backends.torch._kernel import Native, is_recorded
 from anyarray.backends.torch._slopes import sloped
 
-__all__ = ["random_gammas"]
-
 
 def random_gammas(a: Native, drawn: Native, /) -> Native:
     return _differentiable(a, drawn) if is_recorded(a, drawn) else drawn.clone()

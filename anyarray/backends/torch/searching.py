@@ -27,8 +27,6 @@ from anyarray.backends.torch._kernel import (
     with_kernels,
 )
 
-__all__ = ["argmax", "argmin", "bincount", "count_nonzero", "nonzero", "searchsorted", "where"]
-
 
 def count_nonzero(x: Native, /, *, axis: Axes = None, keepdims: bool = False) -> Native:
     x = truth(bits(x))

@@ -17,8 +17,6 @@ from anyarray.backends.torch._kernel import (
 )
 from anyarray.backends.torch.searching import in_order, require_values
 
-__all__ = ["isin", "unique_all", "unique_counts", "unique_inverse", "unique_values"]
-
 
 def _order(flat: Native) -> Native:
     """The stable order of a vector; of complex numbers by their parts."""

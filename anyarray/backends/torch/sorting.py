@@ -7,8 +7,6 @@ import torch
 from anyarray.backends._shared.axes import axis_in
 from anyarray.backends.torch._kernel import Native, ordered, require_kinds, restored
 
-__all__ = ["argsort", "sort"]
-
 
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     require_kinds("biuf", x)

@@ -30,8 +30,6 @@ from anyarray.backends.torch._kernel import (
 )
 from anyarray.backends.torch.elementwise import root_of_sum
 
-__all__ = ["cumulative_prod", "cumulative_sum", "max", "mean", "min", "prod", "std", "sum", "var"]
-
 _FLOATS = frozenset({torch.float32, torch.float64})
 _FEW = 1000
 """Elements up to which PyTorch's own variance, which has one pass, takes less time."""
