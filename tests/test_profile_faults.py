@@ -37,7 +37,7 @@ ROUTE: Final = {"source": "numpy", "target": "jax-cpu", "copy": LAW, "view": Non
 
 def measured(law: Any = LAW, **entries: Any) -> dict[str, Any]:
     """What a profile holds, NumPy's law or entries exchanged."""
-    row = {"importing": 0.0, "compiling": 0.0, "entering": 0.0, "first": {}, "fused": None}
+    row = {"importing": 0.0, "compiling": 0.0, "first": {}, "fused": None}
     other = {**row, "laws": {"transcendental": LAW}}
     numpy = {**row, "laws": {"transcendental": law} if law else {}} | entries
     return {"backends": {"numpy": numpy, "jax-cpu": other}, "routes": [ROUTE]}
@@ -88,7 +88,6 @@ BROKEN: Final[dict[str, Callable[[Path], Any]]] = {
             "seconds": lambda n: measured([n, *LAW[1:]]),
             "work": lambda n: measured([*LAW[:4], n, LAW[5]]),
             "importing": lambda n: measured(importing=n),
-            "entering": lambda n: measured(entering=n),
             "compiling": lambda n: measured(compiling=n),
             "first": lambda n: measured(first={"matmul": n}),
             "fused": lambda n: measured(fused=[n, *LAW[1:]]),

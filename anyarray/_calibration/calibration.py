@@ -77,8 +77,6 @@ class Calibration:
     _copies: dict[tuple[str, str], list[Point]] = field(default_factory=dict[tuple[str, str], list[Point]])
     _views: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     """Seconds of a transfer that shares memory."""
-    _entering: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    """How much longer a call takes right after NumPy's, at each look."""
 
     @property
     def has_accelerator(self) -> bool:
@@ -107,9 +105,6 @@ class Calibration:
             while near and stage >= _cells.ENOUGH and time.perf_counter() < end:
                 yield done(), _ends(*near[-1])
                 self._measure_route(*near.pop())
-            if len(self.backends) > 1 and stage >= _cells.ENOUGH and time.perf_counter() < end:
-                yield done(), f"calls after those of {cost.NUMPY}"
-                self._measure_entering()
         # A process has to import the other library, too. What is not measured is predicted by way of NumPy.
         while far and time.perf_counter() < end:
             yield done(), _ends(*far[-1])
@@ -247,13 +242,6 @@ class Calibration:
             if found["view"] is not None:
                 self._views[source.name, target.name] = found["view"]
 
-    def _measure_entering(self) -> None:
-        """Time calls in a row, and alternating with large calls of NumPy."""
-        for backend in list(self.backends):
-            longer = self._ask(backend, f"calls after those of {cost.NUMPY}", "entering", backend.name)
-            if longer is not None:
-                self._entering.setdefault(backend.name, []).append(longer)
-
     def data(self) -> dict[str, Any]:
         """The content of the profile, of JSON's types."""
         return {
@@ -282,10 +270,8 @@ class Calibration:
                 firsts.setdefault(cell.kind, []).append(self._first[cell, name])
         first = {kind: statistics.median(found) for kind, found in firsts.items()}
         fused = laws.pop(FUSED, None)
-        looks = {one: statistics.median(found) for one, found in self._entering.items()}
         return {
             "importing": self.importing.get(backend.library, 0.0),
-            "entering": max(0.0, looks.get(name, 0.0) - looks.get(cost.NUMPY, 0.0)),
             "compiling": first.pop(FUSED, 0.0),
             "fused": None if fused is None else _numbers(fused),
             "first": first,

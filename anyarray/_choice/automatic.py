@@ -1,8 +1,7 @@
 """The automatic choice: where calls of free inputs run on a measured machine.
 
 A call *stays* where its inputs are. Another backend may take less time for it, the *saving*, at a *price*: to bring the
-inputs over and the result back, to go on with another library, and, paid once, to import that library and to compile
-for new shapes. Calls with the same function, shapes, dtypes and homes share an *account*, which has what each of them
+inputs over and the result back, and, paid once, to import that library and to compile for new shapes. Calls with the same function, shapes, dtypes and homes share an *account*, which has what each of them
 would have saved. The call moves if
 
 (a) with its price it takes at most three quarters of the time here, or
@@ -121,7 +120,7 @@ class Decision:
     alone: Mapping[str, float] = field(default_factory=dict[str, float])
     """Predicted seconds of the call itself, without transfers, on each backend that was measured."""
     transferred: float = 0.0
-    """The part of `predicted` for transferring the inputs and switching to another library."""
+    """The part of `predicted` for transferring the inputs."""
     bought: float = 0.0
     """The part of `predicted` for importing the library and compiling for these shapes."""
     imported: float = 0.0
@@ -137,12 +136,6 @@ class Decision:
     def has_moved(self) -> bool:
         """Whether it runs on another home than that of its inputs."""
         return self.home is not self.stay
-
-    @property
-    def misses(self) -> bool:
-        """Whether the call itself would take less time elsewhere."""
-        here = self.alone.get(self.home.backend.name)
-        return here is not None and min(self.alone.values()) < here
 
     def retreat(self, error: Exception) -> bool:
         """Change the home to one where the call may succeed; False if none.
@@ -245,9 +238,9 @@ class Offer(NamedTuple):
     working: float
     """The call itself."""
     arriving: float
-    """Transfer of the inputs, and the switch to another library; see `cost.Costs.entering`."""
+    """Transfer of the inputs."""
     returning: float
-    """Transfer of the result back to where the call stays, and the switch back; 0 to NumPy, where it may stay."""
+    """Transfer of the result back to where the call stays; 0 to NumPy, where it may stay."""
     once: float
     """Import of the library, and compilation for these shapes."""
     multiple: float
@@ -307,11 +300,10 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
     return tuple(key)
 
 
-def cached_decision(function: str, arrays: Sequence[Any], axis: cost.Axis) -> tuple[Backend, bool] | None:
+def cached_decision(function: str, arrays: Sequence[Any], axis: cost.Axis) -> Backend | None:
     """Where a call with these Arrays was decided to run.
 
-    The second value says whether it would take less time elsewhere, which the account gets. None if a decision must be
-    made.
+    None if a decision must be made.
     """
     found = machine.accounts_of(function).get(key_of(arrays, axis))
     if found is None or found.backend is None or any(one.is_reached(found.missed) for one in found.waits):
@@ -320,7 +312,7 @@ def cached_decision(function: str, arrays: Sequence[Any], axis: cost.Axis) -> tu
         return None
     for one in found.waits:
         found.missed[one.name] = found.missed.get(one.name, 0.0) + one.gain
-    return found.backend, found.misses
+    return found.backend
 
 
 def decide(
@@ -417,12 +409,12 @@ class _Weighing:
     def offer(self, name: str, working: float) -> Offer:
         """What moving to a backend takes."""
         known, call, there = self.known, self.call, loaded(name)
-        arriving = bringing(self.arrays, self.sizes, name, known) + known.backends[name].entering
+        arriving = bringing(self.arrays, self.sizes, name, known)
         is_view = there is not None and transfer.route(there, self.decision.stay.backend).is_always_safe
         returning = known.bringing(name, self.here, call.work.results * call.itemsize, is_view=is_view)
-        returning = 0.0 if name == NUMPY else returning + known.backends[self.here].entering
         once = first(name, call, self.prediction, known) + importing(name, known)
-        return Offer(name, working, arriving, returning, once, 1.0 if name == NUMPY else TWICE)
+        is_back = name == NUMPY
+        return Offer(name, working, arriving, 0.0 if is_back else returning, once, 1.0 if is_back else TWICE)
 
     def choose(self) -> None:
         """Decide where the call runs, and add to the account."""
@@ -501,7 +493,7 @@ class _Weighing:
             return
         account.waits = () if decision.has_moved else tuple([self.wait(one) for one in offers])
         account.nbytes = self.nbytes if decision.has_moved else 0.0
-        account.misses, account.backend = decision.misses, home.backend
+        account.backend = home.backend
         # Python puts those off that are to be computed with others, on other backends than NumPy.
         is_put_off = (
             home is not _NUMPY and cost.CLASSES[self.call.kind].is_elementwise

@@ -438,11 +438,6 @@ class Costs(NamedTuple):
     """Seconds of compiling that chain."""
     importing: float = 0.0
     """Seconds of importing the library."""
-    entering: float = 0.0
-    """Seconds of a switch: how much longer a call takes right after calls of NumPy.
-
-    These have evicted the library's code from the CPU caches, and its threads have gone to sleep.
-    """
 
 
 class Route(NamedTuple):
@@ -649,7 +644,6 @@ def model_of(data: Mapping[str, Any]) -> Model:
             None if row["fused"] is None else _law(row["fused"]),
             _number(row["compiling"]),
             _number(row["importing"]),
-            _number(row["entering"]),
         )
         for name, row in data["backends"].items()
     }

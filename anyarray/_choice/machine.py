@@ -221,7 +221,6 @@ def _clear() -> None:
         accounts.clear()
     compiled.clear()
     unable.clear()
-    chain_factors.clear()
     forget_decisions()
 
 
@@ -254,15 +253,13 @@ class Wait(NamedTuple):
 class Account:
     """Savings that calls alike have missed, and where they run."""
 
-    __slots__ = ("backend", "missed", "misses", "nbytes", "waits")
+    __slots__ = ("backend", "missed", "nbytes", "waits")
 
     def __init__(self) -> None:
         self.missed: dict[str, float] = {}
         """Seconds, by backend."""
         self.backend: Backend | None = None
         """Where they run; None if that is to be decided."""
-        self.misses = False
-        """Whether they take less time elsewhere."""
         self.nbytes = 0.0
         """What a call takes on a backend to which it moves, if that is to be asked for room."""
         self.waits: tuple[Wait, ...] = ()
@@ -314,8 +311,6 @@ def note_compiled(name: str, key: Any) -> None:
     compiled.add((name, key))
 
 
-chain_factors: Final[dict[Any, float]] = {}
-"""What the predicted time of a chain is multiplied by on a backend: of its name and a `whole_chains.Workload`."""
 unable: Final[set[tuple[str, str]]] = set()
 """Backends and functions that they turned out to lack."""
 

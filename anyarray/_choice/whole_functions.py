@@ -112,8 +112,7 @@ class WholeFunction:
         for name in chain:
             if name != here and name not in self._unable and (not self._candidates or name in self._candidates):
                 arriving, once = automatic.bringing(arrays, nbytes, name, known), 0.0
-                if name not in self.measured:  # the measured time includes the switch to another library
-                    arriving += known.backends[name].entering
+                if name not in self.measured:
                     compiling = self._compiling.get(name, known.backends[name].compiling)
                     once = compiling + automatic.importing(name, known)
                 was = self.seconds(name)
