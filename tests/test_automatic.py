@@ -42,9 +42,7 @@ N: Final = 16
 Factors = dict[str, float]
 
 
-def model_of(
-    numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e12
-) -> cost.Model:
+def model_of(numpy: Factors, sim: Factors, latency: float, bandwidth: float = 1e12) -> cost.Model:
     """The model of a machine where calls take their factor times `UNIT`."""
 
     def costs(factors: Factors) -> cost.Costs:
@@ -146,9 +144,7 @@ latencies = st.sampled_from([1e-6, 1e-4, 1e-3, 3e-3, 2e-2])
     latency=latencies,
     calls=st.lists(st.sampled_from(sorted(FUNCTIONS)), max_size=60),
 )
-def test_random_work_stays_within_the_bounds(
-    numpy: Factors, sim: Factors, latency: float, calls: list[str]
-) -> None:
+def test_random_work_stays_within_the_bounds(numpy: Factors, sim: Factors, latency: float, calls: list[str]) -> None:
     with world(numpy, sim, latency) as here:
         x = xp.ones(N)
         for name in calls:
@@ -457,11 +453,6 @@ def test_a_blas_beside_numpys_must_gain_more(there: str, kind: str, counts: bool
     here = "tf-cpu" if there == "numpy" else "numpy"
     assert automatic.gains(here, 1.0, there, 0.6, kind) is counts
     assert automatic.gains(here, 1.0, there, 0.45, kind)
-
-
-@pytest.mark.parametrize(("there", "counts"), [("jax-cpu", False), ("jax-gpu", True), ("cupy", True)])
-def test_a_library_on_the_cores_of_numpy_must_gain_more(there: str, counts: bool) -> None:
-    assert automatic.gains("numpy", 1.0, there, 0.7, "transcendental") is counts
 
 
 def test_to_go_home_the_price_is_missed_once() -> None:

@@ -1,8 +1,9 @@
 """The automatic choice: where calls of free inputs run on a measured machine.
 
 A call *stays* where its inputs are. Another backend may take less time for it, the *saving*, at a *price*: to bring the
-inputs over and the result back, and, paid once, to import that library and to compile for new shapes. Calls with the same function, shapes, dtypes and homes share an *account*, which has what each of them
-would have saved. The call moves if
+inputs over and the result back and, paid once, to import that library and to compile for new shapes. Calls with the
+same function, shapes, dtypes and homes share an *account*, which has what each of them would have saved. The call moves
+if
 
 (a) with its price it takes at most three quarters of the time here, or
 (b) the account and this saving hold twice the price; once the price, to go back to NumPy, the home of free data.
@@ -271,13 +272,10 @@ class Offer(NamedTuple):
         return self.multiple * self.price - (here - self.working)
 
 
-def gains(here: str, seconds: float, there: str, working: float, kind: str, error: float = 1.0) -> bool:
-    """Whether a call is so much faster elsewhere that a move is considered.
-
-    `error` is the factor by which the ratio of the two times may be wrong.
-    """
+def gains(here: str, seconds: float, there: str, working: float, kind: str) -> bool:
+    """Whether a call is so much faster elsewhere that a move is considered."""
     deciding = cost.DECIDING if here == NUMPY else 0.0
-    return working < seconds and working + deciding <= cost.gain(there, kind, error) * seconds
+    return working < seconds and working + deciding <= cost.gain(there, kind) * seconds
 
 
 def cheapest(offers: Iterable[Offer], here: float, missed: Mapping[str, float]) -> list[Offer]:
@@ -398,9 +396,7 @@ class _Weighing:
                 continue
             if not has_room(name, self.nbytes):
                 continue
-            timed = [one for one in (self.here, name) if not learning.is_known(one, self.call)]
-            error, kind = self.known.error(timed, self.call.kind), self.call.kind
-            if self.candidates is not None or gains(self.here, staying, name, working, kind, error):
+            if self.candidates is not None or gains(self.here, staying, name, working, self.call.kind):
                 self.offers.append(self.offer(name, working))
                 decision.predicted[name] = working + self.offers[-1].price
             else:
