@@ -414,7 +414,7 @@ def test_what_the_program_imported_itself_has_no_price(monkeypatch: pytest.Monke
         assert automatic.importing("jax-cpu", known) == 3.0
 
 
-OFFER: Final = automatic.Offer("sim", working=0.25, arriving=0.5, returning=0.5, once=0.0, multiple=2.0)
+OFFER: Final = automatic.Offer("sim", working=0.25, arriving=0.5, returning=0.5, once=0.0)
 WEIGHED: Final[dict[str, tuple[dict[str, float], bool, bool]]] = {
     # 0.75 s are saved, and 1 s is the price.
     "nothing missed": ({}, False, False),
@@ -456,7 +456,7 @@ def test_a_blas_beside_numpys_must_gain_more(there: str, kind: str, counts: bool
 
 
 def test_to_go_home_the_price_is_missed_once() -> None:
-    home = OFFER._replace(name="numpy", multiple=1.0)
+    home = OFFER._replace(name="numpy")
     assert not home.pays(1.0, 0.125)
     assert home.pays(1.0, 0.25)
 

@@ -244,8 +244,6 @@ class Offer(NamedTuple):
     """Transfer of the result back to where the call stays; 0 to NumPy, where it may stay."""
     once: float
     """Import of the library, and compilation for these shapes."""
-    multiple: float
-    """How many times the price must be missed."""
 
     @property
     def price(self) -> float:
@@ -269,7 +267,7 @@ class Offer(NamedTuple):
 
     def needed(self, here: float) -> float:
         """The missed savings from which on it pays, if not alone."""
-        return self.multiple * self.price - (here - self.working)
+        return (1.0 if self.name == NUMPY else TWICE) * self.price - (here - self.working)
 
 
 def gains(here: str, seconds: float, there: str, working: float, kind: str) -> bool:
@@ -409,8 +407,7 @@ class _Weighing:
         is_view = there is not None and transfer.route(there, self.decision.stay.backend).is_always_safe
         returning = known.bringing(name, self.here, call.work.results * call.itemsize, is_view=is_view)
         once = first(name, call, self.prediction, known) + importing(name, known)
-        is_back = name == NUMPY
-        return Offer(name, working, arriving, 0.0 if is_back else returning, once, 1.0 if is_back else TWICE)
+        return Offer(name, working, arriving, 0.0 if name == NUMPY else returning, once)
 
     def choose(self) -> None:
         """Decide where the call runs, and add to the account."""

@@ -278,9 +278,17 @@ def accounts_of(function: str) -> dict[Any, Account]:
 def account(function: str, key: Any) -> Account:
     """The account of calls of a function with this key."""
     accounts = accounts_of(function)
-    if key not in accounts and len(accounts) >= MOST_CALLS:
-        accounts.clear()
-    return accounts.setdefault(key, Account())
+    found = accounts.get(key)
+    if found is None:
+        _add(accounts, key, found := Account())
+    return found
+
+
+def _add(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    """Add an entry; before a dict has more than `MOST_CALLS`, it is cleared."""
+    if len(kept) >= MOST_CALLS:
+        kept.clear()
+    kept[key] = value
 
 
 def at_home(function: str) -> dict[Any, Home]:
@@ -293,10 +301,7 @@ def at_home(function: str) -> dict[Any, Home]:
 
 def keep_at_home(function: str, key: Any, home: Home) -> None:
     """Let calls of a function with this key run where their inputs are."""
-    calls = at_home(function)
-    if len(calls) >= MOST_CALLS:
-        calls.clear()
-    calls[key] = home
+    _add(at_home(function), key, home)
 
 
 compiled: Final[set[Any]] = set()

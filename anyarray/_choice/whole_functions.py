@@ -117,7 +117,7 @@ class WholeFunction:
                     once = compiling + automatic.importing(name, known)
                 was = self.seconds(name)
                 working = chain[name] * scale if was is None else was
-                found[name] = Offer(name, working, arriving, known.bringing(name, here, max(nbytes)), once, TWICE)
+                found[name] = Offer(name, working, arriving, known.bringing(name, here, max(nbytes)), once)
         return found
 
     def _choose(self, decision: Decision, offers: dict[str, Offer], known: cost.Model, dtypes: Sequence[DType]) -> None:
@@ -134,7 +134,7 @@ class WholeFunction:
             saving = missed = staying - offer.working
             if self.seconds(name) is None:
                 missed = self.missed[name] = self.missed.get(name, 0.0) + saving
-            pays = saving >= offer.price or missed >= offer.multiple * offer.price
+            pays = saving >= offer.price or missed >= TWICE * offer.price
             if saving > 0 and pays and offer.working < alone[best or here]:
                 best = name
         if not best:
