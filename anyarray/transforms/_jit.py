@@ -204,6 +204,21 @@ def _kind(home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return (home, *kwargs, *parts)
 
 
+class _Given(NamedTuple):
+    """The arguments of a call."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    structure: Structure
+    arrays: Sequence[Array]
+
+    def are_common(self, home: Home) -> bool:
+        """Whether a fast path takes them: Arrays on a home, under the standard's default dtypes."""
+        if self.kwargs or dtypes.defaults() is not USUAL:
+            return False
+        return all(type(a) is Array and a._home is home for a in self.args)
+
+
 class _Jit:
     """A function under `jit`, with its caches."""
 
@@ -270,16 +285,16 @@ class _Jit:
             return known([a._native for a in arrays], arrays[0]._home)
         home = home_of("jit", arrays)
         whole = self._whole_for(structure, arrays)
-        name = f"jit({name_of(self._function)})"
+        given, name = _Given(args, kwargs, structure, arrays), f"jit({name_of(self._function)})"
         decision = _choice.decision_about_function(name, arrays, home, whole)
         if whole is not None and whole.rests_on(home.backend.name):
             self._note_resting(whole, home, args, kwargs)
         if decision is None:
-            return self._call_on(home, args, kwargs, structure, arrays)
+            return self._call_on(home, given)
         stopwatch = watching.Stopwatch()
         there = decision.home
         try:
-            result = self._timed_on(there, whole, args, kwargs, structure, arrays)
+            result = self._timed_on(there, whole, given)
         except Exception as error:
             if whole is None or there is home or not whole.may_run_on(home):
                 raise
@@ -288,7 +303,7 @@ class _Jit:
             self._note_time(decision, stopwatch)
             return result
         # If the function itself raises, it raises again here.
-        result = self._timed_on(home, whole, args, kwargs, structure, arrays)
+        result = self._timed_on(home, whole, given)
         whole.give_up(there, home, failure)
         decision.home = home
         decision.repeated(there.backend, failure)
@@ -337,32 +352,23 @@ class _Jit:
             return None
         return found if isinstance(found, _Compiled) else None
 
-    def _call_on(
-        self,
-        home: Home,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        structure: Structure,
-        arrays: Sequence[Array],
-    ) -> Any:
+    def _call_on(self, home: Home, given: _Given) -> Any:
         """The result on a home, to which the arrays are transferred."""
-        natives = [native_on(one, home, "jit") for one in arrays]
+        natives = [native_on(one, home, "jit") for one in given.arrays]
         if home.depth or not home.backend.has_hook("jit"):  # what is in a batch is no native array
             if not home.depth and home.backend.has_hook("fused") and not self._runs_itself(home):
-                return self._call_fused(home, args, kwargs, structure, natives)
+                return self._call_fused(home, given, natives)
             self._note_uncompiled(home)
-            return run_on(self._function, home, structure, natives)
-        key = _key(home.backend, structure)
+            return run_on(self._function, home, given.structure, natives)
+        key = _key(home.backend, given.structure)
         try:
             compiled: Any = self._compiled.get(key)
         except TypeError as error:
-            raise self._unhashable(args, kwargs) from error
+            raise self._unhashable(given.args, given.kwargs) from error
         is_new = compiled is None
         if is_new:
-            compiled = self._compiled.setdefault(key, _Compiled(self._function, home.backend, structure))
-        is_common = (
-            not kwargs and dtypes.defaults() is USUAL and all(type(a) is Array and a._home is home for a in args)
-        )
+            compiled = self._compiled.setdefault(key, _Compiled(self._function, home.backend, given.structure))
+        is_common = given.are_common(home)
         if is_common and not is_new and compiled.gives_one and not any(map(home.is_traced, natives)):
             return self._call_compiled(home, compiled, natives)
         found = compiled(natives, home)
@@ -370,18 +376,12 @@ class _Jit:
             self._fast.pop(home, None)  # a fast path from when it returned one array
         return found
 
-    def _call_fused(
-        self,
-        home: Home,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        structure: Structure,
-        natives: Sequence[Native],
-    ) -> Any:
+    def _call_fused(self, home: Home, given: _Given, natives: Sequence[Native]) -> Any:
         """The result, elementwise calls computed together if that can be.
 
         For a backend that has kernels of several calls, and compiles nothing else.
         """
+        structure = given.structure
         kernels: Any = self._compiled.setdefault(_key(home, structure), {}) if _is_hashable(structure) else {}
         signature = _signature(natives)
         if signature not in kernels:
@@ -396,9 +396,8 @@ class _Jit:
                 raise
             found = kernels[signature] = None  # the library cannot make the kernel
         if traced is None or found is None:
-            return self._call_in_parts(home, args, kwargs, structure, natives)
-        is_common = traced.structure is LEAF and not kwargs and dtypes.defaults() is USUAL
-        if is_common and home not in self._fast and all(type(a) is Array and a._home is home for a in args):
+            return self._call_in_parts(home, structure, natives)
+        if traced.structure is LEAF and home not in self._fast and given.are_common(home):
             self._fast[home] = _run_of(kernels), ()
         return nested.unflatten(traced.structure, wrapped_on(found, home))
 
@@ -418,9 +417,7 @@ class _Jit:
             return None
         return _Traced(found, run)
 
-    def _call_in_parts(
-        self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any], structure: Structure, natives: Sequence[Native]
-    ) -> Any:
+    def _call_in_parts(self, home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
         """The result of the function, with its calls recorded.
 
         They are computed together where none needs a value.
@@ -437,22 +434,14 @@ class _Jit:
             self._note_uncompiled(home)
         return whole
 
-    def _timed_on(
-        self,
-        there: Home,
-        whole: WholeFunction | None,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        structure: Structure,
-        arrays: Sequence[Array],
-    ) -> Any:
+    def _timed_on(self, there: Home, whole: WholeFunction | None, given: _Given) -> Any:
         """As `_call_on`, and time the call until enough calls were timed.
 
         Inside `explain` the result always is synchronized.
         """
         name = there.backend.name
         started = time.perf_counter()
-        result = self._call_on(there, args, kwargs, structure, arrays)
+        result = self._call_on(there, given)
         is_timed = whole is not None and not whole.is_settled(name)
         if is_timed or _choice.current().records:
             results: list[Array] = []
