@@ -285,7 +285,7 @@ def account(function: str, key: Any) -> Account:
 
 
 def _add(kept: dict[Any, Any], key: Any, value: Any) -> None:
-    """Add an entry; before a dict has more than `MOST_CALLS`, it is cleared."""
+    """Add an entry to a dict, cleared before it has more than `MOST_CALLS`."""
     if len(kept) >= MOST_CALLS:
         kept.clear()
     kept[key] = value

@@ -604,7 +604,7 @@ def _is_layout(home: Home, x: Native) -> bool:
 
 
 def _shaped(home: Home, whole: Native, value: Native, *args: Any, **kwargs: Any) -> Native:
-    """What is written to a view whose elements are in their order, in the shape of the whole array."""
+    """What is written to a view, in the shape of the whole array."""
     return home.reshape(value, tuple(home.shape_of(whole)))
 
 
@@ -614,11 +614,13 @@ def _by(
     """Views by the function of a name; see `Rearranged`."""
 
     def selection(*args: Any, **kwargs: Any) -> Selection:
-        return Rearranged(
-            lambda home, x: getattr(home, name)(x, *args, **kwargs),
-            inverse and (lambda home, whole, value: inverse(home, whole, value, *args, **kwargs)),
-            is_reordered,
-        )
+        def read(home: Home, x: Native) -> Native:
+            return getattr(home, name)(x, *args, **kwargs)
+
+        back = inverse
+        if back is None:
+            return Rearranged(read)
+        return Rearranged(read, lambda home, whole, value: back(home, whole, value, *args, **kwargs), is_reordered)
 
     return selection
 

@@ -213,7 +213,10 @@ class _Given(NamedTuple):
     arrays: Sequence[Array]
 
     def are_common(self, home: Home) -> bool:
-        """Whether a fast path takes them: Arrays on a home, under the standard's default dtypes."""
+        """Whether a fast path takes them.
+
+        They are Arrays on a home, under the standard's default dtypes.
+        """
         if self.kwargs or dtypes.defaults() is not USUAL:
             return False
         return all(type(a) is Array and a._home is home for a in self.args)
@@ -471,9 +474,10 @@ class _Jit:
             self._fast[home] = None, Choice(backend)
 
     def _uncompiled_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:
-        """The home of the Arrays among the arguments, if the function itself is called there without a decision.
+        """Where the function itself is called, without a decision.
 
-        None if they are on several homes, or if another argument may contain Arrays.
+        That is the home of the Arrays among the arguments. None if they are on several homes, or if another argument
+        may contain Arrays.
         """
         home = None
         for one in (*args, *kwargs.values()) if kwargs else args:
