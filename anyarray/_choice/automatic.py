@@ -138,6 +138,12 @@ class Decision:
         """Whether it runs on another home than that of its inputs."""
         return self.home is not self.stay
 
+    @property
+    def misses(self) -> bool:
+        """Whether the call itself would take less time elsewhere."""
+        here = self.alone.get(self.home.backend.name)
+        return here is not None and min(self.alone.values()) < here
+
     def retreat(self, error: Exception) -> bool:
         """Change the home to one where the call may succeed; False if none.
 
