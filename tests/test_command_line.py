@@ -30,7 +30,7 @@ from anyarray._base import extension
 from anyarray._calibration.explanation import duration
 from anyarray._choice import automatic, choice, machine
 from anyarray._cli import bench, info, tables, timing
-from anyarray._cli.console import Column, Console, Table
+from anyarray._cli.console import HINT, Cell, Column, Console, PlainConsole, Table, console
 from anyarray._cli.experiments import EXPERIMENTS, Experiment, tanh, vector
 from anyarray._cli.results import ALWAYS, NEVER, Participant, Results
 from anyarray._cli.timing import Failure, Measurement
@@ -79,16 +79,31 @@ def results(seconds: dict[str, Sequence[float]]) -> Results:
     return made
 
 
-@pytest.fixture
-def shown() -> Callable[[Results, int], str]:
+def console_of(kind: str, file: io.StringIO, width: int) -> Console:
+    """A console that prints to a text, with rich or without it."""
+    if kind == "plain":
+        return PlainConsole(file, width=width)
+    pytest.importorskip("rich")
+    return console(file, width=width)
+
+
+@pytest.fixture(params=["plain", "rich"])
+def shown(request: pytest.FixtureRequest) -> Callable[[Results, int], str]:
     """The tables as a terminal of some width shows them."""
 
     def show(made: Results, width: int) -> str:
         text = io.StringIO()
-        tables.show(made, Console(text, width=width))
+        tables.show(made, console_of(request.param, text, width))
         return text.getvalue()
 
     return show
+
+
+@pytest.fixture
+def without_rich(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment where only NumPy is installed."""
+    for name in ("rich", "matplotlib"):
+        monkeypatch.setitem(sys.modules, name, None)
 
 
 class Terminal(io.StringIO):
@@ -391,29 +406,46 @@ def test_bench_goes_on_after_a_cell_that_failed() -> None:
     ]
 
 
-def test_info_prints_a_table(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.usefixtures("without_rich")
+def test_info_prints_plain_text_without_rich_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info"]) == 0
     captured = capsys.readouterr()
-    assert captured.err == ""
+    assert captured.err == f"{HINT}\n"
+    assert 'pip install "anyarray[cli]"' in HINT
     head, rule, *rows = captured.out.splitlines()
     assert head.split() == ["backend", "version", "devices", "xp.jit", "to", "install"]
     assert set(rule) == {"-", " "}
     assert rows[0].split()[:2] == ["numpy", np.__version__]
 
 
-def test_a_table_has_its_numbers_at_the_right() -> None:
+@pytest.mark.usefixtures("without_rich")
+def test_info_as_json_says_nothing_of_rich(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info", "--json"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.usefixtures("without_rich", "tiny")
+def test_bench_prints_plain_text_without_rich_and_says_so_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["bench", "--quick", "--backends", "numpy"]) == 0
+    captured = capsys.readouterr()
+    assert [line.split()[0] for line in captured.out.splitlines() if "2^" in line] == ["2^0", "2^1"]
+    assert captured.err == f"{HINT}\n"
+
+
+def test_a_plain_table_has_its_numbers_at_the_right() -> None:
     table = Table([Column("name"), Column("a\nb", is_right=True)])
-    table.add("x", "1.5")
-    table.add()
+    table.add("x", Cell("1.5", "bold"))
+    table.separate()
     table.add("longer")
     text = io.StringIO()
-    Console(text).table(table)
+    PlainConsole(text).table(table)
     assert text.getvalue() == "name      a\n          b\n------  ---\nx       1.5\n\nlonger\n\n"
 
 
-def test_a_console_wraps_texts_but_no_paths() -> None:
+@pytest.mark.parametrize("kind", ["plain", "rich"])
+def test_a_console_wraps_texts_but_no_paths(kind: str) -> None:
     text = io.StringIO()
-    to = Console(text, width=10)
+    to = console_of(kind, text, 10)
     to.line("one two three [bold]")
     to.line("/a/long/path/to/a file", wrap=False)
     assert [line.rstrip() for line in text.getvalue().splitlines()] == [
@@ -421,9 +453,9 @@ def test_a_console_wraps_texts_but_no_paths() -> None:
     ]  # fmt: skip
 
 
-def test_progress_is_one_line_of_a_terminal_that_is_cleared() -> None:
+def test_progress_without_rich_is_one_line_of_a_terminal_that_is_cleared() -> None:
     text = Terminal()
-    with Console(text, width=14).progress() as show:
+    with PlainConsole(text, width=14).progress() as show:
         show(0.25, "sort of many elements")
         show(0.5, "fft")
     first, second, blank, rest = text.getvalue().removeprefix("\r").split("\r")
@@ -433,9 +465,11 @@ def test_progress_is_one_line_of_a_terminal_that_is_cleared() -> None:
 
 def test_progress_is_shown_to_no_pipe() -> None:
     text = io.StringIO()
-    to = Console(text)
+    to = PlainConsole(text)
     with to.progress() as show:
         show(0.5, "fft")
+    with to.working("importing jax"):
+        pass
     assert text.getvalue() == ""
 
 
@@ -546,6 +580,7 @@ def test_bench_says_that_its_picture_cannot_be_written(
 
 
 def test_who_reads_only_the_head_sees_no_traceback() -> None:
+    pytest.importorskip("rich")  # without it a line says so
     for options in (["info"], ["info", "--json"]):
         reader, writer = os.pipe()
         os.close(reader)

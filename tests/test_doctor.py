@@ -19,7 +19,7 @@ import anyarray as xp
 from anyarray import testing
 from anyarray.__main__ import main
 from anyarray._choice import machine
-from anyarray._cli import sampling
+from anyarray._cli import console, sampling
 from anyarray._memory import transfer
 
 Doctor = Callable[..., tuple[int, str, str]]
@@ -38,6 +38,7 @@ def doctor(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
 
     Blanks are single in the output of both streams.
     """
+    monkeypatch.setattr(console, "has_rich", lambda: False)
     monkeypatch.setenv("COLUMNS", "1000")
 
     def run(text: str, *arguments: str) -> tuple[int, str, str]:
@@ -267,6 +268,6 @@ def test_a_script_that_ends_early_is_reported_all_the_same(doctor: Doctor, end: 
     ended, out, err = doctor(f"import sys, time\ntime.sleep(0.1)\n{end}\n")
     assert ended == status
     assert "script.py:2" in out
-    assert err.endswith(said)
+    assert err.removesuffix(f"{console.HINT}\n").endswith(said)
     if status == 1 and "Error" in said:  # whose traceback begins with the script
         assert re.match(r'Traceback \(most recent call last\):\n  File ".*script\.py", line 3', err)

@@ -18,7 +18,7 @@ from anyarray import Backend
 from anyarray._base import errors, files
 from anyarray._choice import choice
 from anyarray._cli import tables, timing
-from anyarray._cli.console import Console
+from anyarray._cli.console import Console, console
 from anyarray._cli.experiments import EXPERIMENTS
 from anyarray._cli.results import Participant, Results
 from anyarray._registry import libraries, registry
@@ -52,7 +52,7 @@ def add_parser(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print, plot; after Ctrl-C what was measured, exit code 130."""
-    to = Console(stderr=True)
+    to = console(stderr=True)
     if options.before is not None:
         return _shown(options.before, options, to)
     backends = _participants(options.backends, to)
@@ -73,7 +73,7 @@ def _shown(results: Results, options: argparse.Namespace, to: Console) -> int:
     if options.json == STANDARD_OUTPUT:
         sys.stdout.write(text)
     else:
-        tables.show(results, Console())
+        tables.show(results, console())
         if options.json:
             try:
                 options.json.write_text(text)
@@ -117,15 +117,14 @@ def _participants(names: str | None, to: Console) -> list[Backend]:
         wanted = [name for name, row in libraries.libraries().items() if not row.is_lazy]
     found: list[Backend] = []
     for name in wanted:
-        with to.progress() as show:
-            show(0.0, f"importing {name}")
+        with to.working(f"importing {name}"):
             try:
                 found.append(registry.backend_of_name(name))
             except Exception as error:  # a broken installation may raise anything
                 if names:
                     raise
                 reason = str(error) if isinstance(error, errors.BackendError) else f"{name}, {problem(error)}"
-                to.line(f"Left out: {reason}", wrap=False)
+                to.line(f"Left out: {reason}", style="dim", wrap=False)
     return list(dict.fromkeys(found))
 
 

@@ -14,7 +14,7 @@ from anyarray._base import files
 from anyarray._calibration import calibration, explanation
 from anyarray._choice import automatic, cost, profile
 from anyarray._cli.bench import drawn, picture, split
-from anyarray._cli.console import Column, Console, Table
+from anyarray._cli.console import Column, Console, Table, console
 
 
 def add_parser(commands: Any) -> None:
@@ -56,7 +56,7 @@ def run(options: argparse.Namespace) -> int:
     try:
         if not options.show:
             profile.check()
-            status = _measure(options, Console(stderr=True))
+            status = _measure(options, console(stderr=True))
         found = profile.find()
     except profile.UnwritableError as error:
         print(error, file=sys.stderr)
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
         print(f"There is no profile of this machine. {automatic.CURE}", file=sys.stderr)
         return status or 1
     used, model = found
-    to = Console()
+    to = console()
     show(model, to)
     to.line(f"Profile: {used}", wrap=False)
     if options.plot:
@@ -94,8 +94,7 @@ def _measure(options: argparse.Namespace, to: Console) -> int:
         calibration.alone(lambda text: to.line(text, wrap=False)),
         contextlib.ExitStack() as stack,
     ):
-        with to.progress() as progress:
-            progress(0.0, "importing the libraries")
+        with to.working("importing the libraries"):
             measuring = stack.enter_context(calibration.prepared(names))
         with to.progress() as progress:
             try:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from anyarray._cli import report
-from anyarray._cli.console import Console
+from anyarray._cli.console import console
 from anyarray._cli.sampling import Sampler
 from anyarray._memory import transfer
 
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         return status
     seconds = time.perf_counter() - started
     sampler.stop()
-    report.show(report.Program(options.script, folder, seconds, sampler, log.rows), Console())
+    report.show(report.Program(options.script, folder, seconds, sampler, log.rows), console())
     return status
 
 

@@ -16,7 +16,7 @@ from anyarray._base import dtypes as _dtypes
 from anyarray._base import errors, extension
 from anyarray._choice import choice
 from anyarray._cli.bench import problem
-from anyarray._cli.console import Column, Console, Table
+from anyarray._cli.console import Cell, Column, Console, Table, console
 from anyarray._registry import inventory, libraries, registry
 
 
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps({**defaults(), "backends": [asdict(row) for row in rows]}, indent=2))
     else:
-        show(rows, Console())
+        show(rows, console())
     return 0
 
 
@@ -122,14 +122,15 @@ def _why_not_compiled() -> str:
 def show(rows: list[Row], to: Console) -> None:
     """Print the table and the defaults."""
     columns = ("backend", "version", "devices", "xp.jit", "to install")
-    table = Table([Column(title) for title in columns])
+    table = Table([Column(title, is_folded=title in ("devices", "to install")) for title in columns])
     for row in rows:
         table.add(
-            row.name,
+            Cell(row.name, "bold"),
             row.version or "-",
             row.state,
             "-" if row.compiles is None else "compiles" if row.compiles else "runs as it is",
             "-" if row.is_installed else row.install,
+            style="" if row.is_installed and row.devices != [] and not row.problem else "dim",
         )
     to.table(table)
     for row in rows:
@@ -151,6 +152,6 @@ def show(rows: list[Row], to: Console) -> None:
         if now["default_backend"] != choice.AUTO:
             registry.parse(now["default_backend"])
     except errors.BackendNotFoundError as error:
-        to.line(str(error))
+        to.line(str(error), style="red")
     if any(row.is_installed and row.devices is None and not row.problem for row in rows):
-        to.line("Devices are looked for with: python -m anyarray info --devices")
+        to.line("Devices are looked for with: python -m anyarray info --devices", style="dim")

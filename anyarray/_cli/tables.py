@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from anyarray._calibration.explanation import duration
 from anyarray._cli import timing
-from anyarray._cli.console import Column, Console, Table
+from anyarray._cli.console import Cell, Column, Console, Table
 from anyarray._cli.experiments import Experiment
 from anyarray._cli.results import BASELINE, Results
 
@@ -39,15 +39,15 @@ def _table(results: Results, names: Sequence[str]) -> Table:
         sizes = [size for size in experiment.sizes(results.quick) if _is_touched(results, experiment, size)]
         if not sizes:
             continue
-        table.add(experiment.name)
+        table.add(Cell(experiment.name, "bold"))
         for size in sizes:
             cells = [_time(results, experiment, size, name) for name in names]
             gain = [_gain(results, experiment, size)] if is_contest else []
             table.add(f"  {experiment.size_text(size)}", *cells, *gain)
-        table.add("  warm-up", *[_warm_up(results, experiment, name) for name in names])
+        table.add("  warm-up", *[_warm_up(results, experiment, name) for name in names], style="dim")
         if results.has_baseline and is_contest:
-            table.add("  ahead from", *[_crossover(results, experiment, name) for name in names])
-        table.add()
+            table.add("  ahead from", *[_crossover(results, experiment, name) for name in names], style="dim")
+        table.separate()
     return table
 
 
@@ -58,13 +58,14 @@ def _is_touched(results: Results, experiment: Experiment, size: int) -> bool:
     return (experiment.name, size) in cells
 
 
-def _time(results: Results, experiment: Experiment, size: int, name: str) -> str:
+def _time(results: Results, experiment: Experiment, size: int, name: str) -> Cell:
     measurement = results.measurement(experiment.name, size, name)
     if measurement is None:
         is_left_out = (experiment.name, size, name) in results.left_out
-        return "too long" if is_left_out else "failed"
+        return Cell("too long", "dim") if is_left_out else Cell("failed", "red")
+    text = duration(measurement.seconds)
     is_best = measurement is results.fastest(experiment.name, size)
-    return ("* " if is_best else "") + duration(measurement.seconds)
+    return Cell(f"* {text}", "bold green") if is_best else Cell(text)
 
 
 def _gain(results: Results, experiment: Experiment, size: int) -> str:
