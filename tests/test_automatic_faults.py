@@ -29,7 +29,7 @@ from anyarray._base.extension import speedups
 from anyarray._choice import automatic, choice, cost, machine, whole_functions
 from anyarray._choice.law import Law
 from anyarray._cli import bench, info
-from anyarray._cli.console import Console
+from anyarray._cli.console import console
 from anyarray._registry import libraries
 
 N: Final = 16
@@ -217,7 +217,7 @@ def test_a_library_that_is_broken_is_left_out(capsys: pytest.CaptureFixture[str]
     problem = "TypeError: Descriptors cannot be created directly"
     rows = {row.name: row for row in info.backend_rows(look_for_devices=True)}
     assert rows["broken"].problem == problem
-    assert "broken" not in {one.library for one in bench._participants(None, Console(stderr=True))}
+    assert "broken" not in {one.library for one in bench._participants(None, console(stderr=True))}
     assert f"Left out: broken, {problem}\n" in capsys.readouterr().err
 
 
