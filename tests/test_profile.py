@@ -38,7 +38,7 @@ from anyarray.backends import _rows
 MEASURED: Final[dict[str, Any]] = {
     "backends": {
         name: {
-            "importing": 0.0, "compiling": 0.0, "entering": 0.0, "first": {}, "fused": None,
+            "importing": 0.0, "compiling": 0.0, "first": {}, "fused": None,
             "laws": {
                 "transcendental": [launch, launch / each, 1, 0.5, 1e6, 1],
                 "log1p": [launch, launch / each / 1.5, 1, 0.5, 1e6, 1],
@@ -392,16 +392,6 @@ def test_the_lower_median_of_the_visits_counts(calibration: _calibration.Calibra
     assert calibration._seconds(SIZES[2], "numpy") == 0.011
 
 
-def test_the_cell_farthest_from_its_law_is_visited_again(calibration: _calibration.Calibration) -> None:
-    for cell, seconds in zip(SIZES[:4], (1e-6, 1e-4, 1e-2, 1.5e-2), strict=True):
-        visited(calibration, cell, seconds)  # the third takes six times what the others let expect
-    visited(calibration, cells.Cell("sort", 8, 1 << 20), 0.1)
-    assert max(calibration._visited(), key=calibration._doubt) == SIZES[2]
-    visited(calibration, SIZES[2], 1.6e-3)
-    visited(calibration, SIZES[2], 1.6e-3)
-    assert max(calibration._visited(), key=calibration._doubt) != SIZES[2]
-
-
 def test_one_bad_visit_does_not_bend_a_law() -> None:
     work = [64.0, 2.0**16, 2.0**20, 2.0**23]
     points = [fitting.Point(w, 1e-6 + 1e-9 * w) for w in work]
@@ -418,32 +408,12 @@ def test_a_visit_whose_times_differ_weighs_less() -> None:
 
 
 def test_a_law_is_found_again_from_its_own_times() -> None:
-    true = Law(2e-5, 1e5, 1.1, 0.6, 1e8, 1.0)
+    true = Law(2e-5, 1e5, 1.1, 0.6, 1e8)
     points = [fitting.Point(w, true(w, is_narrow=n), n) for w in (64.0, 1e4, 1e6, 1e8) for n in (False, True)]
     law = fitting.fitted(points)
     for w in (1e3, 1e5, 1e7):
         assert law(w) == pytest.approx(true(w), rel=0.1)
         assert law(w, is_narrow=True) == pytest.approx(true(w, is_narrow=True), rel=0.15)
-    assert law.error < 1.2
-
-
-def test_a_law_bends_where_memory_is_new() -> None:
-    size = 4.0 * alignment.LARGEST_REUSED
-    true = Law(2e-6, 2e3, 1.0, 0.5, size / 8, 1.0, alignment.LARGEST_REUSED / 8, 3.0)
-    points = [
-        fitting.Point(nbytes / width, true(nbytes / width, is_narrow=width == 4), width == 4, nbytes=nbytes)
-        for width, nbytes in ((8, 512.0), (8, 2.0**20), (8, 2.0**24), (8, size), (4, 2.0**20))
-    ]
-    law = fitting.fitted(points)
-    assert law.bend == pytest.approx(true.bend)
-    for nbytes in (2.0**18, 2.0**24, 2.0**25, size):
-        assert law(nbytes / 8) == pytest.approx(true(nbytes / 8), rel=0.15)
-        assert law(nbytes / 4, is_narrow=True) == pytest.approx(true(nbytes / 4, is_narrow=True), rel=0.2)
-
-
-def test_without_times_of_new_memory_a_law_has_no_bend() -> None:
-    points = [fitting.Point(w, 1e-6 + 1e-9 * w, nbytes=8 * w) for w in (64.0, 1e4, 1e6)]
-    assert fitting.fitted(points).bend == math.inf
 
 
 def test_larger_sizes_are_measured_until_launching_does_not_matter(calibration: _calibration.Calibration) -> None:
@@ -507,7 +477,7 @@ def test_show_prints_the_crossovers(file: Path, capsys: pytest.CaptureFixture[st
     assert main(["calibrate", "--show"]) == 0
     printed = capsys.readouterr().out
     assert "transcendental" in printed and "numpy to jax-cpu: 1 us, 101 us for 1 MB" in printed
-    assert "jax-cpu: 0.0 s for importing, 0 us for its first call after NumPy's" in printed
+    assert "jax-cpu: 0.0 s for importing" in printed
 
 
 def test_show_without_a_profile_says_what_to_run(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

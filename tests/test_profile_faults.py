@@ -37,7 +37,7 @@ ROUTE: Final = {"source": "numpy", "target": "jax-cpu", "copy": LAW, "view": Non
 
 def measured(law: Any = LAW, **entries: Any) -> dict[str, Any]:
     """What a profile holds, NumPy's law or entries exchanged."""
-    row = {"importing": 0.0, "compiling": 0.0, "entering": 0.0, "first": {}, "fused": None}
+    row = {"importing": 0.0, "compiling": 0.0, "first": {}, "fused": None}
     other = {**row, "laws": {"transcendental": LAW}}
     numpy = {**row, "laws": {"transcendental": law} if law else {}} | entries
     return {"backends": {"numpy": numpy, "jax-cpu": other}, "routes": [ROUTE]}
@@ -86,9 +86,8 @@ BROKEN: Final[dict[str, Callable[[Path], Any]]] = {
         for number in (-1.0, float("nan"), float("inf"), 1e308)
         for where, part in {
             "seconds": lambda n: measured([n, *LAW[1:]]),
-            "work": lambda n: measured([*LAW[:4], n, LAW[5]]),
+            "work": lambda n: measured([*LAW[:4], n]),
             "importing": lambda n: measured(importing=n),
-            "entering": lambda n: measured(entering=n),
             "compiling": lambda n: measured(compiling=n),
             "first": lambda n: measured(first={"matmul": n}),
             "fused": lambda n: measured(fused=[n, *LAW[1:]]),
@@ -101,7 +100,7 @@ BROKEN: Final[dict[str, Callable[[Path], Any]]] = {
     },
     "no seconds": lambda file: changed(file, **measured([0, *LAW[1:]])),
     "no work": lambda file: changed(file, **measured([LAW[0], 0, *LAW[2:]])),
-    "too few numbers": lambda file: changed(file, **measured(LAW[:5])),
+    "too few numbers": lambda file: changed(file, **measured(LAW[:4])),
 }
 
 
@@ -122,7 +121,7 @@ def test_the_format_is_quoted_as_it_is(file: Path, given: Any, shown: str) -> No
         used()
 
 
-@pytest.mark.parametrize("law", [None, [1e-3, None, 1, 1, None, 1]])
+@pytest.mark.parametrize("law", [None, [1e-3, None, 1, 1, None]])
 def test_a_profile_that_tells_little_is_used(file: Path, law: Any) -> None:
     changed(file, **measured(law))
     used()

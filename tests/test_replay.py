@@ -37,12 +37,6 @@ def work(function: str, n: int) -> float:
     return {"matmul": 2.0 * n**3, "matvec": float(n**2 + 2 * n)}.get(function, float(n))
 
 
-def nbytes(cell: Cell, backend: str) -> float:
-    """Of an array where they tell whether its memory is new."""
-    is_of_vectors = work(cell.function, 2) < 5  # not of matrices
-    return cell.n * int(cell.dtype[-2:]) / 8 if is_of_vectors and backend in ("numpy", "jax-cpu", "tf-cpu") else 0.0
-
-
 @functools.cache
 def recorded(table: str) -> dict[tuple[Cell, str], float]:
     """True times, by cell and backend."""
@@ -72,7 +66,7 @@ def laws(table: str) -> dict[tuple[str, str], Law]:
         chosen = part({cell for cell, _ in true if cell.function == function})
         for name in dict.fromkeys(name for _, name in true):
             points = [
-                Point(work(function, c.n), true[c, name], c.dtype == "float32", nbytes=nbytes(c, name))
+                Point(work(function, c.n), true[c, name], c.dtype == "float32")
                 for c in sorted(chosen)
                 if (c, name) in true
             ]
@@ -97,10 +91,10 @@ def replayed(table: str) -> tuple[dict[tuple[Cell, str], float], dict[tuple[Cell
     return true, predicted, {key for key in predicted if key[0] in chosen}
 
 
-@pytest.mark.parametrize(("table", "near", "far"), [("h100", 0.835, 0.975), ("two_cores", 0.78, 0.97)])
+@pytest.mark.parametrize(("table", "near", "far"), [("h100", 0.835, 0.975), ("two_cores", 0.72, 0.95)])
 def test_what_was_not_measured_is_predicted_from_a_third_of_the_sizes(table: str, near: float, far: float) -> None:
-    # A fit to all points comes to 0.94 and 0.99 on the H100, to 0.94 and 0.998 on two cores. Of three records of two
-    # cores, made one after the other, 0.66 to 0.83 of the figures of two lie that near to each other, and 0.97 to 0.98.
+    # Of three records of two cores, made one after the other, 0.66 to 0.83 of the figures of two lie that near to each
+    # other, and 0.97 to 0.98.
     true, predicted, known = replayed(table)
     away = [abs(math.log(s / predicted[key])) for key, s in true.items() if key in predicted and key not in known]
     assert len(away) > 300

@@ -812,6 +812,17 @@ def test_vmap_maps_parts_of_nested_arguments(backend: xp.Backend) -> None:
     assert_same(found["r"], ROWS + ROWS[0] + np.asarray([[10.0], [20.0]]))
 
 
+@pytest.mark.parametrize("f", [lambda row: row, lambda row: row[::-1]], ids=["the argument", "a view of it"])
+def test_a_result_of_vmap_shows_no_write_to_its_argument(
+    f: Callable[[xp.Array], xp.Array], backend: xp.Backend
+) -> None:
+    x = xp.reshape(xp.arange(6000, dtype=xp.float32), (2, 3000))
+    found = xp.vmap(f)(x)
+    before = np.array(found)
+    x[...] = -1.0
+    np.testing.assert_array_equal(np.asarray(found), before)
+
+
 def test_vmap_repeats_results_that_do_not_vary(backend: xp.Backend) -> None:
     constant = xp.ones(2)
     number, array = xp.vmap(lambda x: (1.5, constant))(xp.asarray(ROWS))

@@ -6,9 +6,8 @@ with a message, and the others are measured. `measuring` has the code that runs 
 
 A class is measured by its first function, at sizes that grow until its time is several times the launch on all backends
 and a decision could matter. The other functions are measured once. What is most needed comes first, so a run that is
-cut short has all classes, if less well. What time is left goes to second visits, where the points lie farthest from
-their law: other programs may take a core for seconds, and a visit later tells that from what is so. `fitting` makes the
-laws; an interrupted run keeps what it measured.
+cut short has all classes, if less well. What time is left goes to second visits, as other programs may take a core for
+seconds. `fitting` makes the laws; an interrupted run keeps what it measured.
 """
 
 from __future__ import annotations
@@ -32,7 +31,6 @@ from anyarray._calibration.measuring import BYTES, LONGEST
 from anyarray._calibration.processes import EndedError, Process
 from anyarray._choice import choice, cost, profile
 from anyarray._choice.law import Law
-from anyarray._memory import alignment
 from anyarray._registry import libraries, registry
 
 SEVERAL: Final = 8.0
@@ -77,8 +75,6 @@ class Calibration:
     _copies: dict[tuple[str, str], list[Point]] = field(default_factory=dict[tuple[str, str], list[Point]])
     _views: dict[tuple[str, str], float] = field(default_factory=dict[tuple[str, str], float])
     """Seconds of a transfer that shares memory."""
-    _entering: dict[str, list[float]] = field(default_factory=dict[str, list[float]])
-    """How much longer a call takes right after NumPy's, at each look."""
 
     @property
     def has_accelerator(self) -> bool:
@@ -107,17 +103,17 @@ class Calibration:
             while near and stage >= _cells.ENOUGH and time.perf_counter() < end:
                 yield done(), _ends(*near[-1])
                 self._measure_route(*near.pop())
-            if len(self.backends) > 1 and stage >= _cells.ENOUGH and time.perf_counter() < end:
-                yield done(), f"calls after those of {cost.NUMPY}"
-                self._measure_entering()
         # A process has to import the other library, too. What is not measured is predicted by way of NumPy.
         while far and time.perf_counter() < end:
             yield done(), _ends(*far[-1])
             self._measure_route(*far.pop())
         while time.perf_counter() < end:
-            cell = max(self._visited(), key=self._doubt)
+            cell = min(self._visited(), key=self._visits_of)
             yield done(), f"{cell.other or cell.kind} {cell.size}, again"
             self._visit(cell)
+
+    def _visits_of(self, cell: Cell) -> int:
+        return max(len(self._visits.get((cell, backend.name), ())) for backend in self.backends)
 
     def _visited(self) -> list[Cell]:
         return list(dict.fromkeys(cell for cell, _ in self._visits))
@@ -180,7 +176,7 @@ class Calibration:
             [self._seconds(Cell(cell.kind, cell.width, sizes[i]), backend.name) for backend in self.backends]
             for i in (at - 1, 0)
         )
-        if before[0] is None or before[0] < DECISIVE or cell.size <= alignment.LARGEST_REUSED // 4 < sizes[-1]:
+        if before[0] is None or before[0] < DECISIVE:
             return before[0] is not None
         return any(b is not None and s is not None and b < SEVERAL * s for b, s in zip(before, small, strict=True))
 
@@ -196,30 +192,14 @@ class Calibration:
         exponent = cost.CLASSES[cell.kind].growth if cell.kind != FUSED else 1.0
         return seconds > 1e-3 and seconds * (cell.size / last.size) ** exponent > 3 * LONGEST
 
-    def _doubt(self, cell: Cell) -> float:
-        """How far the times of a cell lie from the laws, by visit."""
-        away = []
-        for backend in self.backends:
-            seconds, law = self._seconds(cell, backend.name), self._law(cell.kind, backend.name)
-            if seconds is not None and law is not None and not cell.other:
-                expected = law(self._work[cell], is_narrow=cell.width == cost.WIDTHS[0])
-                away.append(abs(math.log(seconds / expected)) + math.log(ONCE))
-            elif seconds is not None:
-                away.append(math.log(ONCE))
-        visits = max([len(self._visits.get((cell, backend.name), [])) for backend in self.backends])
-        return max(away, default=0.0) / visits**2
-
     def _points(self, kind: str, name: str, other: str = "") -> list[Point]:
         """What was measured of a class, or of another function of it."""
         found: list[Point] = []
-        is_vector = kind == FUSED or cost.CLASSES[kind].growth == 1
-        tells = is_vector and next(one.kind for one in self.backends if one.name == name) == "cpu"
         for (cell, backend), visits in self._visits.items():
             if (cell.kind, backend, cell.other) == (kind, name, other):
                 spread = max(visits) / min(visits) if len(visits) > 1 else ONCE
                 seconds = statistics.median_low(visits)
-                nbytes = 4.0 * cell.size if tells else 0.0
-                found.append(Point(self._work[cell], seconds, cell.width == cost.WIDTHS[0], spread, nbytes))
+                found.append(Point(self._work[cell], seconds, cell.width == cost.WIDTHS[0], spread))
         return found
 
     def _law(self, kind: str, name: str, other: str = "") -> Law | None:
@@ -231,8 +211,7 @@ class Calibration:
         if other or whole != kind:
             like = self._law(whole, name)
             if like is not None:
-                found = fitted([*points, Point(1.0, like.launch)], growth=like.growth, narrow=like.narrow)
-                return found._replace(bend=like.bend, beyond=like.beyond)  # it is measured at one size
+                return fitted([*points, Point(1.0, like.launch)], growth=like.growth, narrow=like.narrow)
         return fitted(points, growth=_cells.growth(kind))
 
     def _measure_route(self, source: Candidate, target: Candidate) -> None:
@@ -246,13 +225,6 @@ class Calibration:
             self._copies[source.name, target.name] = [Point(nbytes, seconds) for nbytes, seconds in found["copies"]]
             if found["view"] is not None:
                 self._views[source.name, target.name] = found["view"]
-
-    def _measure_entering(self) -> None:
-        """Time calls in a row, and alternating with large calls of NumPy."""
-        for backend in list(self.backends):
-            longer = self._ask(backend, f"calls after those of {cost.NUMPY}", "entering", backend.name)
-            if longer is not None:
-                self._entering.setdefault(backend.name, []).append(longer)
 
     def data(self) -> dict[str, Any]:
         """The content of the profile, of JSON's types."""
@@ -282,10 +254,8 @@ class Calibration:
                 firsts.setdefault(cell.kind, []).append(self._first[cell, name])
         first = {kind: statistics.median(found) for kind, found in firsts.items()}
         fused = laws.pop(FUSED, None)
-        looks = {one: statistics.median(found) for one, found in self._entering.items()}
         return {
             "importing": self.importing.get(backend.library, 0.0),
-            "entering": max(0.0, looks.get(name, 0.0) - looks.get(cost.NUMPY, 0.0)),
             "compiling": first.pop(FUSED, 0.0),
             "fused": None if fused is None else _numbers(fused),
             "first": first,

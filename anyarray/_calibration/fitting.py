@@ -1,6 +1,6 @@
 """Fits a `Law` to measured times.
 
-The five numbers are fitted in logarithms, so that a launch of microseconds counts as much as a call of seconds. A point
+The four numbers are fitted in logarithms, so that a launch of microseconds counts as much as a call of seconds. A point
 counts by how far its visits agree, and one that is far from the curve counts less (Huber's weights), so that one bad
 visit cannot bend it. Few points are enough, as the numbers are drawn to what they usually are: a growth of 1, and half
 the time for half the bytes. Where points disagree with that they win.
@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from anyarray._choice.law import Law
-from anyarray._memory import alignment
 
 
 class Point(NamedTuple):
@@ -26,8 +25,6 @@ class Point(NamedTuple):
     is_narrow: bool = False
     spread: float = 1.1
     """The factor by which its visits differ."""
-    nbytes: float = 0.0
-    """The bytes of an array where they tell whether its memory is new, as on CPUs; 0 elsewhere."""
 
 
 LEAST_SPREAD: Final = 1.1
@@ -36,9 +33,6 @@ GROWTHS: Final = 0.12
 """The usual deviation of a growth: 0.12 predicts best what was left out, of 0.06, 0.12, 0.2 and 0.3, on an H100."""
 NARROW: Final = (-0.5, 0.35)
 """The usual logarithm of `narrow`, and its deviation: float32 takes 0.6 of the time, half of it where memory bounds."""
-BEYOND: Final = (math.log(2.0), 0.4)
-"""The usual logarithm of `beyond`, and its deviation. On two cores sums take 1.5 times as long for an element in new
-memory, `add` 3 to 4, sorts 1; of 1, 1.5, 2 and 2.5 with 0.2, 0.4 and 0.5 this predicts best what was left out."""
 FAR: Final = 2.0
 """Deviations beyond which a point counts less, as in Huber's estimate."""
 ROUNDS: Final = 60
@@ -55,29 +49,22 @@ def fitted(
     work, seconds = np.array([[max(p.work, 1.0), max(p.seconds, 1e-9)] for p in points]).T
     is_narrow = np.array([float(p.is_narrow and is_by_width) for p in points])
     spread = np.log(np.array([max(p.spread, LEAST_SPREAD) for p in points]))
-    is_new = np.array([float(p.nbytes >= alignment.LARGEST_REUSED) for p in points])
-    bends = [alignment.LARGEST_REUSED * p.work / p.nbytes / (1 + p.is_narrow) for p in points if p.nbytes]
     x, y = np.log(work / work.max()), np.log(seconds)
-    usual = np.array([y.min(), y.max(), growth, NARROW[0] if narrow is None else math.log(narrow), BEYOND[0]])
-    deviation = np.array([1.0, 3.0, GROWTHS, NARROW[1], BEYOND[1]])
+    usual = np.array([y.min(), y.max(), growth, NARROW[0] if narrow is None else math.log(narrow)])
+    deviation = np.array([1.0, 3.0, GROWTHS, NARROW[1]])
 
     def beside(found: Any) -> Any:
-        launch, largest, slope, of_narrow, of_new = found
-        return np.logaddexp(launch, largest + slope * x + of_narrow * is_narrow + of_new * is_new)
+        launch, largest, slope, of_narrow = found
+        return np.logaddexp(launch, largest + slope * x + of_narrow * is_narrow)
 
     def residuals(found: Any) -> Any:
         return np.concatenate([(y - beside(found)) / spread, (usual - found) / deviation])
 
     found = _least(residuals, usual)
-    launch, largest, slope, of_narrow, of_new = [float(one) for one in found]
+    launch, largest, slope, of_narrow = [float(one) for one in found]
     slope = min(max(slope, 0.3), 2.0)
     half = float(work.max()) * math.exp((launch - largest) / slope)
-    away = np.abs(y - beside(found))
-    error = math.exp(max(float(np.median(away)) * 1.5, float(np.median(spread))))
-    return Law(
-        math.exp(launch), half, slope, math.exp(of_narrow) if is_by_width else 1.0, float(work.max()), min(error, 3.0),
-        *((min(bends), math.exp(of_new)) if is_new.any() else ()),
-    )  # fmt: skip
+    return Law(math.exp(launch), half, slope, math.exp(of_narrow) if is_by_width else 1.0, float(work.max()))
 
 
 def _least(residuals: Any, start: Any) -> Any:

@@ -20,13 +20,13 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray._base import errors
-from anyarray._calibration.cells import Cell, uniform
+from anyarray._calibration.cells import Cell
 from anyarray._choice import choice
 from anyarray._choice.cost import NUMPY
 from anyarray._memory import alignment, transfer
 from anyarray._registry import registry
 from anyarray._registry.registry import Backend
-from anyarray.standard import creation, elementwise
+from anyarray.standard import creation
 
 ROUND_SECONDS: Final = 5e-4
 """Approximate seconds of a round: shorter than a time slice of the scheduler on a busy machine."""
@@ -36,12 +36,6 @@ BRIEF: Final = 0.01
 """Seconds of a call up to which waking the threads matters, so that several calls are made in a row."""
 LONGEST: Final = 0.15
 """Threshold in seconds of a call above which no larger size is measured."""
-THREADED: Final = 1 << 20
-"""Numbers of a call for which threads wake up."""
-UNCACHED: Final = 1 << 21
-"""Elements of 4 bytes that are more than the caches of a core hold."""
-ENTRIES: Final = 9
-"""Calls whose median is the time of a switch to another library."""
 BYTES: Final = (1 << 10, 1 << 16, 1 << 20, 1 << 24, 1 << 28)
 """Sizes of the transfers that are measured, the last on accelerators: in one memory they take as long as copies."""
 TRANSFERS: Final = 3
@@ -195,30 +189,7 @@ def route(source_name: str, target_name: str, sizes: int) -> dict[str, Any]:
     return {"copies": copies, "view": view}
 
 
-def entering(name: str) -> float | None:
-    """The factor by which a call is slower between large calls of NumPy.
-
-    It is relative to one of many calls in a row.
-    The arrays of those evict the code of the other library and of Python from the CPU caches. Meanwhile its threads go
-    to sleep. None if the backend cannot make the call.
-    """
-    large = uniform(UNCACHED, np.dtype(np.float32))
-    work = waiting(elementwise.add, [large, large], registry.backend_of_name(NUMPY))
-    try:
-        run = waiting(elementwise.exp, [uniform(THREADED, np.dtype(np.float64))], registry.backend_of_name(name))
-        run(1)
-    except Exception:  # noqa: BLE001 - as in `visit`
-        return None
-    rest()
-    in_a_row, after = [timed(run, 1) for _ in range(ENTRIES)], []
-    with resting():
-        for _ in range(ENTRIES):
-            work(2)
-            after.append(timed(run, 1))
-    return statistics.median(after) - statistics.median(in_a_row)
-
-
-TASKS: Final[Mapping[str, Callable[..., Any]]] = {"load": load, "visit": visit, "route": route, "entering": entering}
+TASKS: Final[Mapping[str, Callable[..., Any]]] = {"load": load, "visit": visit, "route": route}
 
 
 def serve() -> None:

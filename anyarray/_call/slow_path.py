@@ -57,14 +57,12 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         cached = _cached_decision(declaration, taken)
         if cached is None:
             return _call_on_chosen_home(declaration, taken)
-        backend, misses = cached
         try:
-            result = _choice.call_on(backend, declaration.call, taken)
+            return _choice.call_on(cached, declaration.call, taken)
         except Exception as error:
             if not registry.is_out_of_memory(error):
                 raise
             return _call_on_chosen_home(declaration, taken)  # which hands it back if it fails again
-        return _decided(result) if misses else result
     result = declaration.call(taken)
     for one in ((result,) if type(result) is ours else result) if borrowed else ():
         native = unshared(one._native, borrowed, one._home)
@@ -73,10 +71,10 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     return result
 
 
-def _cached_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[Backend, bool] | None:
+def _cached_decision(declaration: Declaration, values: Sequence[Any]) -> Backend | None:
     """Where a call runs that was decided about before.
 
-    The second value says whether it misses anything. None if the automatic choice must decide about the call.
+    None if the automatic choice must decide about the call.
     """
     choice = _choice.current()
     if choice.backend is not _choice.BY_COST or choice.candidates is not None:
@@ -88,7 +86,7 @@ def _cached_decision(declaration: Declaration, values: Sequence[Any]) -> tuple[B
         if not arrays or any(a._home is not numpy for a in arrays):
             return None
         seconds = cost.usual(declaration.name, automatic.shapes_of(arrays))
-        return (numpy.backend, False) if machine.is_early(seconds) else None
+        return numpy.backend if machine.is_early(seconds) else None
     return automatic.cached_decision(declaration.name, arrays, axis) if is_converted else None
 
 
@@ -100,8 +98,7 @@ def stays_in_numpy(function: str, array: Array, other: Any) -> bool:
     """
     if array.size < machine.limit_of(function).even:
         return True
-    cached = _cached_decision(declarations[function], [array, other])
-    return cached is not None and cached[0] is array._home.backend
+    return _cached_decision(declarations[function], [array, other]) is array._home.backend
 
 
 def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any:
@@ -138,7 +135,6 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
             automatic.learn(decision.timed, decision.home.backend.name, seconds)
         elif decision.home is NUMPY and not decision.has_moved:
             result = _choice.call_on(decision.home.backend, declaration.call, prepared)  # it may be recorded
-            result = _decided(result) if decision.misses else result
         else:
             result = call_on(declaration, prepared, decision.home)
         results = [one for one in (result if isinstance(result, tuple) else (result,)) if is_array(one)]
@@ -160,16 +156,6 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
         if _is_to_run_later(results[-1]):  # then the chain is recorded in its place
             for record in here.records:
                 watching.forget(record, decision)
-    return result
-
-
-def _decided(result: Any) -> Any:
-    """The result of a call in NumPy that another backend may do faster.
-
-    If the call is recorded, it is said there: the chain may yet run elsewhere as a whole.
-    """
-    if is_array(result) and type(result._value) is machine.LAZY:
-        result._value.is_decided = True
     return result
 
 

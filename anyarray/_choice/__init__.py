@@ -6,7 +6,6 @@ nothing: measuring is `_calibration`'s.
     choice           `backend(...)`, the default, and the one rule; begin here
     automatic        the automatic choice: stay, or move the data; the rule and its prices
     whole_functions  where a function under `jit` runs
-    whole_chains     where a chain of recorded calls runs
     machine          state of the process: the model, thresholds, accounts of calls alike
     cost             the model: predicted seconds of a call, from a profile
     law              the time of a call by its work, in five numbers

@@ -1,9 +1,9 @@
 """The automatic choice: where calls of free inputs run on a measured machine.
 
 A call *stays* where its inputs are. Another backend may take less time for it, the *saving*, at a *price*: to bring the
-inputs over and the result back, to go on with another library, and, paid once, to import that library and to compile
-for new shapes. Calls with the same function, shapes, dtypes and homes share an *account*, which has what each of them
-would have saved. The call moves if
+inputs over and the result back and, paid once, to import that library and to compile for new shapes. Calls with the
+same function, shapes, dtypes and homes share an *account*, which has what each of them would have saved. The call moves
+if
 
 (a) with its price it takes at most three quarters of the time here, or
 (b) the account and this saving hold twice the price; once the price, to go back to NumPy, the home of free data.
@@ -121,7 +121,7 @@ class Decision:
     alone: Mapping[str, float] = field(default_factory=dict[str, float])
     """Predicted seconds of the call itself, without transfers, on each backend that was measured."""
     transferred: float = 0.0
-    """The part of `predicted` for transferring the inputs and switching to another library."""
+    """The part of `predicted` for transferring the inputs."""
     bought: float = 0.0
     """The part of `predicted` for importing the library and compiling for these shapes."""
     imported: float = 0.0
@@ -245,13 +245,11 @@ class Offer(NamedTuple):
     working: float
     """The call itself."""
     arriving: float
-    """Transfer of the inputs, and the switch to another library; see `cost.Costs.entering`."""
+    """Transfer of the inputs."""
     returning: float
-    """Transfer of the result back to where the call stays, and the switch back; 0 to NumPy, where it may stay."""
+    """Transfer of the result back to where the call stays; 0 to NumPy, where it may stay."""
     once: float
     """Import of the library, and compilation for these shapes."""
-    multiple: float
-    """How many times the price must be missed."""
 
     @property
     def price(self) -> float:
@@ -275,16 +273,13 @@ class Offer(NamedTuple):
 
     def needed(self, here: float) -> float:
         """The missed savings from which on it pays, if not alone."""
-        return self.multiple * self.price - (here - self.working)
+        return (1.0 if self.name == NUMPY else TWICE) * self.price - (here - self.working)
 
 
-def gains(here: str, seconds: float, there: str, working: float, kind: str, error: float = 1.0) -> bool:
-    """Whether a call is so much faster elsewhere that a move is considered.
-
-    `error` is the factor by which the ratio of the two times may be wrong.
-    """
+def gains(here: str, seconds: float, there: str, working: float, kind: str) -> bool:
+    """Whether a call is so much faster elsewhere that a move is considered."""
     deciding = cost.DECIDING if here == NUMPY else 0.0
-    return working < seconds and working + deciding <= cost.gain(there, kind, error) * seconds
+    return working < seconds and working + deciding <= cost.gain(there, kind) * seconds
 
 
 def cheapest(offers: Iterable[Offer], here: float, missed: Mapping[str, float]) -> list[Offer]:
@@ -307,11 +302,10 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
     return tuple(key)
 
 
-def cached_decision(function: str, arrays: Sequence[Any], axis: cost.Axis) -> tuple[Backend, bool] | None:
+def cached_decision(function: str, arrays: Sequence[Any], axis: cost.Axis) -> Backend | None:
     """Where a call with these Arrays was decided to run.
 
-    The second value says whether it would take less time elsewhere, which the account gets. None if a decision must be
-    made.
+    None if a decision must be made.
     """
     found = machine.accounts_of(function).get(key_of(arrays, axis))
     if found is None or found.backend is None or any(one.is_reached(found.missed) for one in found.waits):
@@ -320,7 +314,7 @@ def cached_decision(function: str, arrays: Sequence[Any], axis: cost.Axis) -> tu
         return None
     for one in found.waits:
         found.missed[one.name] = found.missed.get(one.name, 0.0) + one.gain
-    return found.backend, found.misses
+    return found.backend
 
 
 def decide(
@@ -406,9 +400,7 @@ class _Weighing:
                 continue
             if not has_room(name, self.nbytes):
                 continue
-            timed = [one for one in (self.here, name) if not learning.is_known(one, self.call)]
-            error, kind = self.known.error(timed, self.call.kind), self.call.kind
-            if self.candidates is not None or gains(self.here, staying, name, working, kind, error):
+            if self.candidates is not None or gains(self.here, staying, name, working, self.call.kind):
                 self.offers.append(self.offer(name, working))
                 decision.predicted[name] = working + self.offers[-1].price
             else:
@@ -417,12 +409,11 @@ class _Weighing:
     def offer(self, name: str, working: float) -> Offer:
         """What moving to a backend takes."""
         known, call, there = self.known, self.call, loaded(name)
-        arriving = bringing(self.arrays, self.sizes, name, known) + known.backends[name].entering
+        arriving = bringing(self.arrays, self.sizes, name, known)
         is_view = there is not None and transfer.route(there, self.decision.stay.backend).is_always_safe
         returning = known.bringing(name, self.here, call.work.results * call.itemsize, is_view=is_view)
-        returning = 0.0 if name == NUMPY else returning + known.backends[self.here].entering
         once = first(name, call, self.prediction, known) + importing(name, known)
-        return Offer(name, working, arriving, returning, once, 1.0 if name == NUMPY else TWICE)
+        return Offer(name, working, arriving, 0.0 if name == NUMPY else returning, once)
 
     def choose(self) -> None:
         """Decide where the call runs, and add to the account."""
@@ -501,7 +492,7 @@ class _Weighing:
             return
         account.waits = () if decision.has_moved else tuple([self.wait(one) for one in offers])
         account.nbytes = self.nbytes if decision.has_moved else 0.0
-        account.misses, account.backend = decision.misses, home.backend
+        account.backend = home.backend
         # Python puts those off that are to be computed with others, on other backends than NumPy.
         is_put_off = (
             home is not _NUMPY and cost.CLASSES[self.call.kind].is_elementwise

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from anyarray._base.dtypes import DType
-from anyarray._choice.law import Law, both
+from anyarray._choice.law import Law
 
 NUMPY: Final = "numpy"
 """The backend with which all others are compared, and the home of free data."""
@@ -335,10 +335,9 @@ A smaller gain is within the error: a call takes half as long again if the threa
 result does not reuse the memory of the previous one.
 """
 GAIN_AT_HOME: Final = 3 / 4
-"""The same on an accelerator, which shares no threads with NumPy, and for a call that moves back to NumPy.
+"""The same for a call that moves back to NumPy.
 
-There it cannot take longer than in NumPy alone, however wrong the prediction. Yet a call takes a fifth longer on
-data that other threads have just written, on NumPy and, next time, on the other backend.
+There it cannot take longer than in NumPy alone, however wrong the prediction.
 """
 GAIN_BESIDE: Final = 1 / 2
 """The same for products and factorisations on a library on the CPU, which it shares with NumPy.
@@ -350,17 +349,12 @@ LOOKED: Final = 1 / GAIN_AT_HOME
 """Threshold of a call's time in NumPy, as a multiple of `DECIDING`: one that takes less cannot win that elsewhere."""
 
 
-def gain(name: str, kind: str, error: float = 1.0) -> float:
-    """Part of the time here that a call of a class may take on a backend.
-
-    `error` is the factor by which the ratio of both may be wrong.
-    """
+def gain(name: str, kind: str) -> float:
+    """Part of the time here that a call of a class may take on a backend."""
     if name == NUMPY:
         return GAIN_AT_HOME
-    if not name.endswith("-cpu"):
-        return min(GAIN_AT_HOME, 1 / error)
-    is_of_matrices = CLASSES[kind].work in (_product, _read, _factorised)
-    return min(GAIN_BESIDE if is_of_matrices else GAIN, 1 / error)
+    is_beside = name.endswith("-cpu") and CLASSES[kind].work in (_product, _read, _factorised)
+    return GAIN_BESIDE if is_beside else GAIN
 
 
 class Call(NamedTuple):
@@ -438,11 +432,6 @@ class Costs(NamedTuple):
     """Seconds of compiling that chain."""
     importing: float = 0.0
     """Seconds of importing the library."""
-    entering: float = 0.0
-    """Seconds of a switch: how much longer a call takes right after calls of NumPy.
-
-    These have evicted the library's code from the CPU caches, and its threads have gone to sleep.
-    """
 
 
 class Route(NamedTuple):
@@ -559,11 +548,6 @@ class Model(NamedTuple):
             seconds = max(seconds, laws[what.least[0]](what.least[1], is_narrow=is_narrow))
         return seconds
 
-    def error(self, names: Sequence[str], kind: str) -> float:
-        """The usual error of the ratio of the times on these backends."""
-        found = [self.backends[name].laws.get(kind) for name in names]
-        return both(*[law.error for law in found if law is not None])
-
     def first(self, backend: str, what: Call) -> float:
         """Additional seconds of the first call with new shapes."""
         return self.backends[backend].first.get(what.kind, 0.0)
@@ -606,7 +590,7 @@ class Model(NamedTuple):
         if kind not in theirs or kind not in its:
             return math.inf
         there, here = its.get(function, its[kind]), theirs.get(function, theirs[kind])
-        part, is_narrow = gain(backend, kind, self.error((NUMPY, backend), kind)), width == WIDTHS[0]
+        part, is_narrow = gain(backend, kind), width == WIDTHS[0]
 
         def is_faster(work: float) -> bool:
             return there(work, is_narrow=is_narrow) + DECIDING < part * factor * here(work, is_narrow=is_narrow)
@@ -632,7 +616,7 @@ def _number(given: Any) -> float:
 def _law(given: Any) -> Law:
     """A law of a profile: positive numbers, None for infinity."""
     numbers = [math.inf if one is None else _number(one) for one in given]
-    if not len(Law._fields) - 2 <= len(numbers) <= len(Law._fields) or not all(numbers):  # some have no bend
+    if len(numbers) != len(Law._fields) or not all(numbers):
         raise ValueError(f"{str(given)[:80]} is no law")
     return Law(*numbers)
 
@@ -649,7 +633,6 @@ def model_of(data: Mapping[str, Any]) -> Model:
             None if row["fused"] is None else _law(row["fused"]),
             _number(row["compiling"]),
             _number(row["importing"]),
-            _number(row["entering"]),
         )
         for name, row in data["backends"].items()
     }

@@ -3,10 +3,8 @@
     seconds(work) = launch + launch * (work / half) ** growth
 
 `half` is the work at which launching is half of the time; `growth` is close to 1, more where larger data leaves the
-caches, less where larger matrices are computed more efficiently. float32 takes `narrow` of the second term. From the
-work `bend` on, where arrays are so large that each is new memory, the second term is `beyond` times as much. Beyond the
-largest work that was measured it is proportional to the work: what has been seen of a curve says nothing about sizes
-that were never tried.
+caches, less where larger matrices are computed more efficiently. float32 takes `narrow` of the second term. Beyond the
+largest work that was measured the term is proportional to the work, as nothing is known of the curve there.
 """
 
 from __future__ import annotations
@@ -27,11 +25,6 @@ class Law(NamedTuple):
     """The part of the time of work that dtypes of at most 4 bytes take."""
     reach: float = math.inf
     """The largest work that was measured."""
-    error: float = 1.0
-    """The factor by which a time is usually wrong, 1 for a perfect law."""
-    bend: float = math.inf
-    """The work of wide dtypes from which on memory is new; that of narrow ones is twice as much."""
-    beyond: float = 1.0
 
     def __call__(self, work: float, *, is_narrow: bool = False) -> float:
         """Seconds of so much work."""
@@ -43,8 +36,6 @@ class Law(NamedTuple):
             return 0.0
         measured = min(work, self.reach)
         seconds: float = self.launch * (measured / self.half) ** self.growth * (work / measured)
-        if work >= (2 * self.bend if is_narrow else self.bend):
-            seconds *= self.beyond
         return seconds * self.narrow if is_narrow else seconds
 
     def work(self, seconds: float) -> float:
@@ -56,8 +47,3 @@ class Law(NamedTuple):
             return math.inf
         found: float = self.half * (of_work / self.launch) ** (1 / self.growth)
         return found if found <= self.reach else self.reach * of_work / self.working(self.reach)
-
-
-def both(*errors: float) -> float:
-    """The error of a ratio of two times, from the errors of each."""
-    return math.exp(math.hypot(*[math.log(error) for error in errors]))

@@ -221,7 +221,6 @@ def _clear() -> None:
         accounts.clear()
     compiled.clear()
     unable.clear()
-    chain_factors.clear()
     forget_decisions()
 
 
@@ -254,15 +253,13 @@ class Wait(NamedTuple):
 class Account:
     """Savings that calls alike have missed, and where they run."""
 
-    __slots__ = ("backend", "missed", "misses", "nbytes", "waits")
+    __slots__ = ("backend", "missed", "nbytes", "waits")
 
     def __init__(self) -> None:
         self.missed: dict[str, float] = {}
         """Seconds, by backend."""
         self.backend: Backend | None = None
         """Where they run; None if that is to be decided."""
-        self.misses = False
-        """Whether they take less time elsewhere."""
         self.nbytes = 0.0
         """What a call takes on a backend to which it moves, if that is to be asked for room."""
         self.waits: tuple[Wait, ...] = ()
@@ -281,9 +278,17 @@ def accounts_of(function: str) -> dict[Any, Account]:
 def account(function: str, key: Any) -> Account:
     """The account of calls of a function with this key."""
     accounts = accounts_of(function)
-    if key not in accounts and len(accounts) >= MOST_CALLS:
-        accounts.clear()
-    return accounts.setdefault(key, Account())
+    found = accounts.get(key)
+    if found is None:
+        _add(accounts, key, found := Account())
+    return found
+
+
+def _add(kept: dict[Any, Any], key: Any, value: Any) -> None:
+    """Add an entry to a dict, cleared before it has more than `MOST_CALLS`."""
+    if len(kept) >= MOST_CALLS:
+        kept.clear()
+    kept[key] = value
 
 
 def at_home(function: str) -> dict[Any, Home]:
@@ -296,10 +301,7 @@ def at_home(function: str) -> dict[Any, Home]:
 
 def keep_at_home(function: str, key: Any, home: Home) -> None:
     """Let calls of a function with this key run where their inputs are."""
-    calls = at_home(function)
-    if len(calls) >= MOST_CALLS:
-        calls.clear()
-    calls[key] = home
+    _add(at_home(function), key, home)
 
 
 compiled: Final[set[Any]] = set()
@@ -314,8 +316,6 @@ def note_compiled(name: str, key: Any) -> None:
     compiled.add((name, key))
 
 
-chain_factors: Final[dict[Any, float]] = {}
-"""What the predicted time of a chain is multiplied by on a backend: of its name and a `whole_chains.Workload`."""
 unable: Final[set[tuple[str, str]]] = set()
 """Backends and functions that they turned out to lack."""
 

@@ -24,7 +24,7 @@ from anyarray._base.cache_folder import cache_folder
 from anyarray._choice import cost
 from anyarray._registry.libraries import LIBRARIES, Library, libraries
 
-FORMAT: Final = 6
+FORMAT: Final = 7
 """Version of the file format; increased by each incompatible change."""
 VARIABLE: Final = "ANYARRAY_PROFILE"
 """The environment variable that names another file, or turns the profile off."""

@@ -112,13 +112,12 @@ class WholeFunction:
         for name in chain:
             if name != here and name not in self._unable and (not self._candidates or name in self._candidates):
                 arriving, once = automatic.bringing(arrays, nbytes, name, known), 0.0
-                if name not in self.measured:  # the measured time includes the switch to another library
-                    arriving += known.backends[name].entering
+                if name not in self.measured:
                     compiling = self._compiling.get(name, known.backends[name].compiling)
                     once = compiling + automatic.importing(name, known)
                 was = self.seconds(name)
                 working = chain[name] * scale if was is None else was
-                found[name] = Offer(name, working, arriving, known.bringing(name, here, max(nbytes)), once, TWICE)
+                found[name] = Offer(name, working, arriving, known.bringing(name, here, max(nbytes)), once)
         return found
 
     def _choose(self, decision: Decision, offers: dict[str, Offer], known: cost.Model, dtypes: Sequence[DType]) -> None:
@@ -135,7 +134,7 @@ class WholeFunction:
             saving = missed = staying - offer.working
             if self.seconds(name) is None:
                 missed = self.missed[name] = self.missed.get(name, 0.0) + saving
-            pays = saving >= offer.price or missed >= offer.multiple * offer.price
+            pays = saving >= offer.price or missed >= TWICE * offer.price
             if saving > 0 and pays and offer.working < alone[best or here]:
                 best = name
         if not best:

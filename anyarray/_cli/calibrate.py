@@ -132,9 +132,7 @@ def show(model: cost.Model, to: Console) -> None:
         ends = f"{route.copy(1) * 1e6:.0f} us, {route.copy(1e6) * 1e6:.0f} us for 1 MB"
         to.line(f"{source} to {target}: {ends}{view}")
     for name in others:
-        costs = model.backends[name]
-        entering = f"{costs.entering * 1e6:.0f} us for its first call after NumPy's"
-        to.line(f"{name}: {costs.importing:.1f} s for importing, {entering}")
+        to.line(f"{name}: {model.backends[name].importing:.1f} s for importing")
 
 
 def _size(work: float) -> str:

@@ -5,6 +5,5 @@ Imports from `_call` and all folders below it. `_array` registers these function
     recording    results of recorded calls on backends other than NumPy, for `_speedups/lazy/recording.c`
     loops        NumPy's loops, their errors and times, for the compiled code
     compiler     runs recorded calls on a library that compiles functions, or makes kernels
-    moves        recorded calls of NumPy's that another backend runs
     tracing      functions whose elementwise calls become one kernel, for `xp.jit`
 """

@@ -88,44 +88,32 @@ class Indexed:
 
 
 class Rearranged:
-    """All elements of an array, in another shape or order, by a function."""
+    """The elements of an array in another shape or order, by a function.
 
-    __slots__ = ("_function", "_inverse", "is_reordered")
+    Without the function's inverse they are only read, as what `broadcast_to` gives.
+    """
 
-    is_read_only = False
+    __slots__ = ("_function", "_inverse", "is_read_only", "is_reordered")
 
     def __init__(
         self,
         function: Callable[[Home, Native], Native],
-        inverse: Callable[[Home, Native, Native], Native],
+        inverse: Callable[[Home, Native, Native], Native] | None = None,
         is_reordered: bool = False,
     ) -> None:
         self._function = function
         self._inverse = inverse
-        self.is_reordered = is_reordered
+        """Gives the array of the view from the whole one and what is written to the view."""
+        self.is_read_only = inverse is None
+        self.is_reordered = is_reordered or inverse is None
 
     def read(self, home: Home, native: Native) -> Native:
         return self._function(home, native)
 
     def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
+        if self._inverse is None:
+            raise read_only("setitem")
         return self._inverse(home, native, value)
-
-
-class Repeated:
-    """A read-only result of a function such as `broadcast_to`."""
-
-    __slots__ = ("_function",)
-
-    is_read_only = is_reordered = True
-
-    def __init__(self, function: Callable[[Home, Native], Native]) -> None:
-        self._function = function
-
-    def read(self, home: Home, native: Native) -> Native:
-        return self._function(home, native)
-
-    def write(self, home: Home, native: Native, value: Native, exclusive: bool) -> Native:
-        raise read_only("setitem")
 
 
 class Strided:
@@ -458,7 +446,7 @@ def freeze(array: Any) -> None:
         whole = array[...]
         its = view_of(whole)
         if its is not None:
-            its.selection = Repeated(lambda home, x: guarded(x))
+            its.selection = Rearranged(lambda home, x: guarded(x))
         if not exchange(array, whole):
             raise errors.ArgumentValueError(
                 "flags: x is a view or has views and must be on the chosen backend. Copy it: xp.asarray(x, copy=True)"
@@ -616,57 +604,41 @@ def _is_layout(home: Home, x: Native) -> bool:
     return home is _NUMPY and x.dtype.kind == "V"
 
 
-def permuted(axes: Sequence[int]) -> Selection:
-    """The view that `permute_dims` returns."""
-    order = tuple(axes)
-    back = tuple(sorted(range(len(order)), key=lambda i: order[i] % len(order)))
-    return Rearranged(
-        lambda home, x: home.permute_dims(x, order),
-        lambda home, whole, value: home.permute_dims(value, back),
-        is_reordered=True,
-    )
+def _shaped(home: Home, whole: Native, value: Native, *args: Any, **kwargs: Any) -> Native:
+    """What is written to a view, in the shape of the whole array."""
+    return home.reshape(value, tuple(home.shape_of(whole)))
 
 
-def _reshaped(shape: Any, **options: Any) -> Selection:
-    def inverse(home: Home, whole: Native, value: Native) -> Native:
-        return home.reshape(value, tuple(home.shape_of(whole)))
+def _by(
+    name: str, inverse: Callable[..., Native] | None = None, *, is_reordered: bool = False
+) -> Callable[..., Selection]:
+    """Views by the function of a name; see `Rearranged`."""
 
-    def read(home: Home, x: Native) -> Native:
-        return home.reshape(x, shape, copy=False if _is_layout(home, x) else None)
+    def selection(*args: Any, **kwargs: Any) -> Selection:
+        def read(home: Home, x: Native) -> Native:
+            return getattr(home, name)(x, *args, **kwargs)
 
-    return Rearranged(read, inverse)
-
-
-def _of_shape(name: str) -> Callable[..., Selection]:
-    """Views by a function that leaves elements in their order."""
-
-    def selection(axis: Any) -> Selection:
-        return Rearranged(
-            lambda home, x: getattr(home, name)(x, axis),
-            lambda home, whole, value: home.reshape(value, tuple(home.shape_of(whole))),
-        )
+        back = inverse
+        if back is None:
+            return Rearranged(read)
+        return Rearranged(read, lambda home, whole, value: back(home, whole, value, *args, **kwargs), is_reordered)
 
     return selection
 
 
-def _moved(source: Any, destination: Any) -> Selection:
-    return Rearranged(
-        lambda home, x: home.moveaxis(x, source, destination),
-        lambda home, whole, value: home.moveaxis(value, destination, source),
-        is_reordered=True,
-    )
+def _permuted_back(home: Home, whole: Native, value: Native, axes: Sequence[int]) -> Native:
+    return home.permute_dims(value, tuple(sorted(range(len(axes)), key=lambda i: axes[i] % len(axes))))
 
 
-def _transposed() -> Selection:
-    return Rearranged(
-        lambda home, x: home.matrix_transpose(x),
-        lambda home, whole, value: home.matrix_transpose(value),
-        is_reordered=True,
-    )
+permuted: Final = _by("permute_dims", _permuted_back, is_reordered=True)
+"""The view that `permute_dims` gives."""
 
 
-def _flipped(axis: Any = None) -> Selection:
-    return Rearranged(lambda home, x: home.flip(x, axis=axis), lambda home, whole, value: home.flip(value, axis=axis))
+def _reshaped(shape: Any, **options: Any) -> Selection:
+    def read(home: Home, x: Native) -> Native:
+        return home.reshape(x, shape, copy=False if _is_layout(home, x) else None)
+
+    return Rearranged(read, _shaped)
 
 
 def _part(name: str) -> Callable[..., Selection]:
@@ -702,27 +674,22 @@ def of_bits(came: str, wanted: str) -> Selection:
     return Rearranged(read, lambda home, whole, value: home.bitcast(value, home.backend.native_dtype(came)))
 
 
-def _repeated(name: str) -> Callable[..., Selection]:
-    """Views by a function whose results are read-only."""
-
-    def selection(*args: Any, **kwargs: Any) -> Selection:
-        return Repeated(lambda home, x: getattr(home, name)(x, *args, **kwargs))
-
-    return selection
-
-
 SELECTIONS: Final[dict[str, Callable[..., Selection]]] = {
-    "broadcast_to": _repeated("broadcast_to"),
-    "diagonal": _repeated("diagonal"),
-    "expand_dims": _of_shape("expand_dims"),
-    "flip": _flipped,
+    "broadcast_to": _by("broadcast_to"),
+    "diagonal": _by("diagonal"),
+    "expand_dims": _by("expand_dims", _shaped),
+    "flip": lambda axis=None: _by("flip", lambda home, whole, value, axis: home.flip(value, axis=axis))(axis=axis),
     "imag": _part("imag"),
-    "matrix_transpose": _transposed,
-    "moveaxis": _moved,
+    "matrix_transpose": _by(
+        "matrix_transpose", lambda home, whole, value: home.matrix_transpose(value), is_reordered=True
+    ),
+    "moveaxis": _by(
+        "moveaxis", lambda home, whole, value, source, to: home.moveaxis(value, to, source), is_reordered=True
+    ),
     "permute_dims": permuted,
     "real": _part("real"),
     "reshape": _reshaped,
-    "squeeze": _of_shape("squeeze"),
+    "squeeze": _by("squeeze", _shaped),
 }
 """The view that a function of one array returns, by its name, for its other arguments."""
 

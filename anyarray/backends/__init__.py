@@ -252,16 +252,16 @@ Transforms
     `is_tracing()`
         whether a trace of the library is open, of which loops and branches become a part by the hooks that follow. No
         default for all four: without them loops are Python's, unrolled in a trace, and all branches run in one
-    `while_loop(test, body, xs)`
-        the last of `xs`, which `body(*xs)` replaces while `test(*xs)` is true
-    `scan(body, carry, xs, length, reverse, unroll)`
+    `while_loop(test, body, xs, captured)`
+        the last of `xs`, which `body(*xs)` replaces while `test(*xs)` is true. The functions close over the arrays
+        `captured`
+    `scan(body, carry, xs, length, reverse, unroll, captured)`
         the last `carry`, and what is stacked: `body(carry, row)` returns two lists, where `row` is an element of each
         of `xs`. `length` is None if the trace does not know it
-    `switch(index, branches, xs)`
+    `switch(index, branches, xs, captured)`
         `branches[index](*xs)`; the index is within bounds
     `TAKES_CAPTURED`
-        True if these three take a list more, of native arrays that the functions close over, and give them to each
-        function as further arguments
+        True if these three give `captured` to each function as further arguments; else it is empty
     `COMPILES_LOOPS`
         True if loops outside traces are to be compiled
     `stop_gradient(x)`

@@ -172,6 +172,14 @@ def check(name: str, function: Any) -> None:
         )
 
 
+def pair(name: str, function: Callable[..., Any], result: Any, wanted: str, cure: str) -> tuple[Any, Any]:
+    """The pair that a function returned. Raises TypeError for anything else."""
+    if isinstance(result, (tuple, list)) and len(result) == 2:
+        return result[0], result[1]
+    came = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
+    raise errors.ArgumentTypeError(f"{name}: {name_of(function)} must {wanted}, not {came}. {cure}")
+
+
 def _packages() -> list[str]:
     """The packages of the libraries; a library may have several."""
     return [root for row in libraries.LIBRARIES.values() for root in (row.package, *row.roots)]

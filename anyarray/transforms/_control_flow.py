@@ -34,16 +34,18 @@ from anyarray.transforms._loops import (
     Captured,
     Carry,
     Natives,
+    Turns,
     apart,
     count_in_python,
     innermost,
     is_staged,
     leaf,
     natives_of_results,
-    pair,
+    of_turn,
     scan_in_python,
     scan_natives,
     switch_natives,
+    text_of,
     truth,
     while_in_python,
     while_natives,
@@ -92,9 +94,13 @@ class _Operands:
         """The result of `run`, compiled and cached for the options."""
         key = None if self._reach.key is None else (self.name, *options, self._reach.key)
         called = _programs.of(key, lambda: jit(run))
-        pairs = zip(self.structures, self.natives, strict=True)
-        values = [nested.unflatten(structure, wrapped_on(natives, self.home)) for structure, natives in pairs]
+        values = self.values()
         return self.run(lambda: called(*values))
+
+    def values(self) -> list[Any]:
+        """The nested values, of Arrays on the home."""
+        pairs = zip(self.structures, self.natives, strict=True)
+        return [nested.unflatten(structure, wrapped_on(natives, self.home)) for structure, natives in pairs]
 
     def forward(self, value: Any) -> Any:
         """A result that refuses derivatives in reverse mode."""
@@ -212,10 +218,7 @@ def _branched(
         # The value is known: no other branch runs, nor is it looked at.
         chosen = branches[min(max(index, 0), len(branches) - 1) if type(index) is int else 0]
         ops = _Operands(name, [chosen], operands)
-        values = [
-            nested.unflatten(structure, wrapped_on(natives, ops.home))
-            for structure, natives in zip(ops.structures, ops.natives, strict=True)
-        ]
+        values = ops.values()
         return ops.run(lambda: _of_its_own(chosen(*values)))
     index = astype(index, int32) if index.dtype.kind == "b" else clip(index, 0, len(branches) - 1)
     ops = _Operands(name, branches, (index, *operands))
@@ -249,13 +252,10 @@ def _branched(
 def _unlike(
     name: str, home: Home, labels: Sequence[str], first: tuple[int, Any], other: tuple[int, Any], is_alike: bool
 ) -> errors.ArgumentTypeError:
-    def text(kind: Sequence[tuple[Any, Any]]) -> str:
-        return " and ".join([f"{home.dtypes[dtype]} of shape {shape}" for dtype, shape in kind]) or "no Array"
-
     where = "" if is_alike else " in other containers"
     return errors.ArgumentTypeError(
         f"{name}: {labels[first[0]]} and {labels[other[0]]} must return the same structure, shapes and dtypes, not "
-        f"{text(first[1])}, and {text(other[1])}{where}. Convert one: xp.astype(...)"
+        f"{text_of(home, first[1])}, and {text_of(home, other[1])}{where}. Convert one: xp.astype(...)"
     )
 
 
@@ -264,9 +264,7 @@ def _of_its_own(value: Any) -> Any:
 
     Python numbers in it are Arrays.
     """
-    arrays: list[Array] = []
-    structure = nested.flatten(value, arrays, leaf)
-    return nested.unflatten(structure, iter([apart(one) for one in arrays]))
+    return _each(apart, value)
 
 
 @clear_about_leaks("while_loop")
@@ -373,8 +371,7 @@ def _counted(bounds: Sequence[Any], dtype: Any, body_fun: Callable[..., Any], in
             return next_of(row[0], values), []
 
         numbers = [native_on(arange(lower, max(lower, upper), dtype=dtype), home, name)]
-        length = max(upper - lower, 0)
-        found, _ = scan_natives(home, turn, ops.natives[0], numbers, length, False, 1, ops.captured)
+        found, _ = scan_natives(home, turn, ops.natives[0], numbers, Turns(max(upper - lower, 0)), ops.captured)
         return carry.value(found)
 
     return ops.run(run)
@@ -451,11 +448,12 @@ def _scanned(
         def turn(values: Natives, row: Natives) -> tuple[Natives, Natives]:
             nonlocal stacked
             x = nested.unflatten(structure, wrapped_on(row, home))
-            new, y = pair(name, f, f(carry.value(values), x))
+            new, y = of_turn(name, f, f(carry.value(values), x))
             stacked, ys = natives_of_results(name, home, y)
             return carry.natives(f, new), ys
 
-        found, stacks = scan_natives(home, turn, values, rows, length, reverse, unroll, ops.captured)
+        turns = Turns(length, reverse, unroll)
+        found, stacks = scan_natives(home, turn, values, rows, turns, ops.captured)
         return carry.value(found), nested.unflatten(stacked, wrapped_on(stacks, home))
 
     return ops.run(run)
@@ -520,26 +518,17 @@ def map(f: Callable[[X], Y], xs: X, *, batch_size: int | None = None) -> Y:  # n
         parts = [reshape(one[:whole], (length // size, size, *one.shape[1:])) for one in arrays]
         parts_of_xs = nested.unflatten(structure, iter(parts))
         _, found = _scanned("map", lambda _, x: (None, vmap(f)(x)), None, parts_of_xs, given=(f, size))
-        results.append(_each(found, lambda y: reshape(y, (whole, *y.shape[2:]))))
+        results.append(_each(lambda y: reshape(y, (whole, *y.shape[2:])), found))
     if whole < length:
         results.append(vmap(f)(nested.unflatten(structure, iter([one[whole:] for one in arrays]))))
-    return results[0] if len(results) == 1 else _joined(results)  # type: ignore[no-any-return]
+    return results[0] if len(results) == 1 else _each(lambda *ys: concat(list(ys), axis=0), *results)  # type: ignore[no-any-return]
 
 
-def _each(value: Any, change: Callable[[Array], Array]) -> Any:
-    arrays: list[Array] = []
-    structure = nested.flatten(value, arrays, leaf)
-    return nested.unflatten(structure, iter([change(one) for one in arrays]))
-
-
-def _joined(values: Sequence[Any]) -> Any:
-    every: list[list[Array]] = []
-    structure: Structure = None
-    for value in values:
-        arrays: list[Array] = []
-        structure = nested.flatten(value, arrays, leaf)
-        every.append(arrays)
-    return nested.unflatten(structure, iter([concat(list(ones), axis=0) for ones in zip(*every, strict=True)]))
+def _each(change: Callable[..., Array], *values: Any) -> Any:
+    """A nested value of what a function makes of the Arrays of several."""
+    every: list[list[Array]] = [[] for _ in values]
+    structures = [nested.flatten(value, arrays, leaf) for value, arrays in zip(values, every, strict=True)]
+    return nested.unflatten(structures[0], itertools.starmap(change, zip(*every, strict=True)))
 
 
 @clear_about_leaks("associative_scan")

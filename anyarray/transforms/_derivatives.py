@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Concatenate, Final, Literal, Protocol, TypeVar, overload
+from typing import Any, Concatenate, Final, Literal, Protocol, TypeAlias, TypeVar, overload
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors, nested
@@ -27,6 +27,7 @@ from anyarray.transforms._call import (
     leaf,
     leaf_of_argument,
     leaf_or_number,
+    pair,
     positional_of,
     wrapped_on,
 )
@@ -36,6 +37,12 @@ T = TypeVar("T")
 W = TypeVar("W")
 Argument = TypeVar("Argument", contravariant=True)
 Result = TypeVar("Result", covariant=True)
+_First: TypeAlias = Literal[0]
+_Mode: TypeAlias = Literal["reverse", "forward"]
+_Numbers: TypeAlias = int | Sequence[int]
+_No: TypeAlias = Literal[False]
+_Where: TypeAlias = str | Backend | None
+_Yes: TypeAlias = Literal[True]
 
 
 class Gradient(Protocol[Argument, P, Result]):
@@ -52,66 +59,27 @@ class Gradient(Protocol[Argument, P, Result]):
 
 @overload
 def grad(
-    f: Callable[Concatenate[AnyArray, P], Any],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    f: Callable[Concatenate[AnyArray, P], Any], /, argnums: _First = 0, *, has_aux: _No = False, backend: _Where = None
 ) -> Gradient[AnyArray, P, Array]: ...
 @overload
 def grad(
-    f: Callable[Concatenate[Array, P], Any],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
-) -> Gradient[Array, P, Array]: ...
-@overload
-def grad(
-    f: Callable[Concatenate[float, P], Any],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    f: Callable[Concatenate[float, P], Any], /, argnums: _First = 0, *, has_aux: _No = False, backend: _Where = None
 ) -> Gradient[float, P, Array]: ...
 @overload
 def grad(
-    f: Callable[Concatenate[W, P], Any],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    f: Callable[Concatenate[W, P], Any], /, argnums: _First = 0, *, has_aux: _No = False, backend: _Where = None
 ) -> Gradient[W, P, W]: ...
 @overload
 def grad(
-    f: Callable[Concatenate[W, P], tuple[Any, A]],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[True],
-    backend: str | Backend | None = None,
+    f: Callable[Concatenate[W, P], tuple[Any, A]], /, argnums: _First = 0, *, has_aux: _Yes, backend: _Where = None
 ) -> Gradient[W, P, tuple[W, A]]: ...
 @overload
 def grad(
-    f: Callable[P, tuple[Any, A]],
-    /,
-    argnums: int | Sequence[int] = 0,
-    *,
-    has_aux: Literal[True],
-    backend: str | Backend | None = None,
+    f: Callable[P, tuple[Any, A]], /, argnums: _Numbers = 0, *, has_aux: _Yes, backend: _Where = None
 ) -> Callable[P, tuple[Any, A]]: ...
 @overload
 def grad(
-    f: Callable[P, Any],
-    /,
-    argnums: int | Sequence[int] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    f: Callable[P, Any], /, argnums: _Numbers = 0, *, has_aux: _No = False, backend: _Where = None
 ) -> Callable[P, Any]: ...
 def grad(
     f: Callable[P, Any],
@@ -150,66 +118,27 @@ def grad(
 
 @overload
 def value_and_grad(
-    f: Callable[Concatenate[AnyArray, P], R],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    f: Callable[Concatenate[AnyArray, P], R], /, argnums: _First = 0, *, has_aux: _No = False, backend: _Where = None
 ) -> Gradient[AnyArray, P, tuple[R, Array]]: ...
 @overload
 def value_and_grad(
-    f: Callable[Concatenate[Array, P], R],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
-) -> Gradient[Array, P, tuple[R, Array]]: ...
-@overload
-def value_and_grad(
-    f: Callable[Concatenate[float, P], R],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    f: Callable[Concatenate[float, P], R], /, argnums: _First = 0, *, has_aux: _No = False, backend: _Where = None
 ) -> Gradient[float, P, tuple[R, Array]]: ...
 @overload
 def value_and_grad(
-    f: Callable[Concatenate[W, P], R],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    f: Callable[Concatenate[W, P], R], /, argnums: _First = 0, *, has_aux: _No = False, backend: _Where = None
 ) -> Gradient[W, P, tuple[R, W]]: ...
 @overload
 def value_and_grad(
-    f: Callable[Concatenate[W, P], tuple[R, A]],
-    /,
-    argnums: Literal[0] = 0,
-    *,
-    has_aux: Literal[True],
-    backend: str | Backend | None = None,
+    f: Callable[Concatenate[W, P], tuple[R, A]], /, argnums: _First = 0, *, has_aux: _Yes, backend: _Where = None
 ) -> Gradient[W, P, tuple[tuple[R, A], W]]: ...
 @overload
 def value_and_grad(
-    f: Callable[P, tuple[R, A]],
-    /,
-    argnums: int | Sequence[int] = 0,
-    *,
-    has_aux: Literal[True],
-    backend: str | Backend | None = None,
+    f: Callable[P, tuple[R, A]], /, argnums: _Numbers = 0, *, has_aux: _Yes, backend: _Where = None
 ) -> Callable[P, tuple[tuple[R, A], Any]]: ...
 @overload
 def value_and_grad(
-    f: Callable[P, R],
-    /,
-    argnums: int | Sequence[int] = 0,
-    *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    f: Callable[P, R], /, argnums: _Numbers = 0, *, has_aux: _No = False, backend: _Where = None
 ) -> Callable[P, tuple[R, Any]]: ...
 def value_and_grad(
     f: Callable[P, Any],
@@ -260,7 +189,7 @@ def _value_and_grad(
             value = call.result(call.chosen, xs)
             if not has_aux:
                 return native_of(value)
-            value, extra = _pair(name, function, value)
+            value, extra = pair(name, function, value, *_AUX)
             natives, aux = call.flat(extra, leaf)
             return native_of(value), natives
 
@@ -324,6 +253,9 @@ def _elsewhere(name: str, backend: str | Backend | None) -> Callable[[Home], Hom
     return elsewhere
 
 
+_AUX: Final = "give a pair with has_aux=True", "Return value, extra"
+"""What a function does that gives a value and something else, and the cure."""
+
 ANY: Final = "any"
 """A value of `backend`: any installed backend with derivatives."""
 
@@ -342,55 +274,45 @@ def _any_with_derivatives(name: str) -> Backend:
     )
 
 
-def _pair(name: str, function: Callable[..., Any], result: Any) -> tuple[Any, Any]:
-    """The result and the auxiliary data of a function. Raises TypeError."""
-    if isinstance(result, (tuple, list)) and len(result) == 2:
-        return result[0], result[1]
-    came = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
-    raise errors.ArgumentTypeError(
-        f"{name}: {name_of(function)} must give a pair with has_aux=True, not {came}. Return value, extra"
-    )
-
-
 @overload
 def jacobian(
     f: Callable[Concatenate[AnyArray, P], Array],
     /,
-    argnums: Literal[0] = 0,
-    mode: Literal["reverse", "forward"] = "reverse",
+    argnums: _First = 0,
+    mode: _Mode = "reverse",
     *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    has_aux: _No = False,
+    backend: _Where = None,
 ) -> Gradient[AnyArray, P, Array]: ...
 @overload
 def jacobian(
     f: Callable[Concatenate[Array, P], Array],
     /,
-    argnums: Literal[0] = 0,
-    mode: Literal["reverse", "forward"] = "reverse",
+    argnums: _First = 0,
+    mode: _Mode = "reverse",
     *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    has_aux: _No = False,
+    backend: _Where = None,
 ) -> Gradient[Array, P, Array]: ...
 @overload
 def jacobian(
     f: Callable[P, tuple[Any, A]],
     /,
     argnums: int | Sequence[int] = 0,
-    mode: Literal["reverse", "forward"] = "reverse",
+    mode: _Mode = "reverse",
     *,
-    has_aux: Literal[True],
-    backend: str | Backend | None = None,
+    has_aux: _Yes,
+    backend: _Where = None,
 ) -> Callable[P, tuple[Any, A]]: ...
 @overload
 def jacobian(
     f: Callable[P, Any],
     /,
     argnums: int | Sequence[int] = 0,
-    mode: Literal["reverse", "forward"] = "reverse",
+    mode: _Mode = "reverse",
     *,
-    has_aux: Literal[False] = False,
-    backend: str | Backend | None = None,
+    has_aux: _No = False,
+    backend: _Where = None,
 ) -> Callable[P, Any]: ...
 def jacobian(
     f: Callable[P, Any],
@@ -431,7 +353,7 @@ def jacobian(
             nonlocal structure, aux
             result, extra = call.result(call.chosen, xs), None
             if has_aux:
-                result, extra = _pair("jacobian", f, result)
+                result, extra = pair("jacobian", f, result, *_AUX)
             natives, structure = call.flat(result, leaf_or_number)
             for value in wrapped_on(natives, call.home):
                 call.require_real(name_of(f), value)

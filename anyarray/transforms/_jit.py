@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import linecache
-import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from types import CodeType
@@ -41,7 +40,6 @@ from anyarray.transforms._call import (
     wrapped_on,
 )
 from anyarray.transforms._wrapper import (
-    NOT_COMPILED,
     RESERVED,
     USUAL,
     Fast,
@@ -88,6 +86,10 @@ def jit(f: Callable[..., Any] | None = None, /, *, static_argnames: str | Sequen
     return wraps(f)(_Jit(f, names).wrapper())
 
 
+_BUILTINS: Final = {one.__name__: one for one in (Exception, RuntimeError, isinstance, list)}
+"""Those that a wrapper uses."""
+_PLAIN: Final = frozenset({*SCALARS, str, type(None)})
+"""Classes of arguments that contain no Arrays."""
 MOST_KNOWN: Final = 1024
 """The most combinations of arguments of one function in a cache of the automatic choice."""
 
@@ -106,9 +108,7 @@ class _Executable(NamedTuple):
 class _Compiled:
     """A function compiled for one structure of arguments on one backend.
 
-    It may be traced in several threads at once. A caller with a reference to an executable that returned one array
-    relies on it always doing so. So the first trace decides whether the first executable returns one array; if so, a
-    later trace with another result raises `_Varies`, and a second executable is made for both.
+    It may be traced in several threads at once, and the structure of its result may vary with the shapes.
     """
 
     def __init__(self, function: Callable[..., Any], backend: Backend, structure: Structure) -> None:
@@ -116,57 +116,35 @@ class _Compiled:
         self._home = backend.free
         self._structure = structure
         self._results: dict[Any, Structure] = {}
-        self._lock = threading.Lock()
-        """Held to write the attributes below."""
-        self._first_gives_one: bool | None = None
-        self._executable = self._made(self._traced_first)
-        self.giving_one: _Executable | None = None
-        """The executable, as long as the result of all traces so far is one Array."""
+        """The structures of the results by dtypes and shapes."""
+        unscoped = backend.hook("jit")(self._traced)
+        self.executable: Final = _Executable(unscoped, backend.hook("scoped")(unscoped, backend.native_device))
+        self.gives_one = True
+        """Whether the result of all traces so far is one Array."""
 
-    def _made(self, body: Callable[..., Any]) -> _Executable:
-        backend = self._home.backend
-        unscoped = backend.hook("jit")(body)
-        return _Executable(unscoped, backend.hook("scoped")(unscoped, backend.native_device))
-
-    def _traced_first(self, *natives: Native) -> Native | list[Native]:
-        """The body of the first executable."""
-        found, gives_one = self._traced(natives)
-        with self._lock:
-            if self._first_gives_one is None:
-                self._first_gives_one = gives_one
-                self.giving_one = self._executable if gives_one else None
-            varies = self._first_gives_one and not gives_one
-            if varies and self.giving_one is not None:
-                self.giving_one = None
-                self._executable = self._made(self._traced_second)
-        if varies:
-            raise _Varies
-        return found
-
-    def _traced_second(self, *natives: Native) -> Native | list[Native]:
-        return self._traced(natives)[0]
-
-    def _traced(self, natives: Sequence[Native]) -> tuple[Native | list[Native], bool]:
-        """The result of the function in a trace, and whether it is one array.
-
-        `natives` are tracers.
-        """
+    def _traced(self, *natives: Native) -> Native | list[Native]:
+        """The body of the executable, in a trace: `natives` are tracers."""
         arrays: list[Array] = []
         result = nested.flatten(run_on(self._function, self._home, self._structure, natives), arrays, leaf)
         self._results[self._signature(natives)] = result
         found = [native_on(one, self._home, "jit") for one in arrays]
-        return (found[0], True) if result is LEAF else (found, False)
+        if result is LEAF:
+            return found[0]
+        self.gives_one = False
+        return found
 
     def _signature(self, natives: Sequence[Native]) -> tuple[Any, ...]:
         home = self._home
         return tuple([(home.dtype_of(x), tuple(home.shape_of(x))) for x in natives])
 
     def __call__(self, natives: Sequence[Native], home: Home) -> Any:
-        found = self._executable.native(*natives)
-        if self.giving_one is not None:
+        return self.wrapped(self.executable.native(*natives), natives, home)
+
+    def wrapped(self, found: Native | list[Native], natives: Sequence[Native], home: Home) -> Any:
+        """The result for these arguments, of what the executable returned."""
+        if not isinstance(found, list):
             return wrap(found, home)
-        structure = self._results[self._signature(natives)]
-        return nested.unflatten(structure, wrapped_on([found] if structure is LEAF else found, home))
+        return nested.unflatten(self._results[self._signature(natives)], wrapped_on(found, home))
 
 
 class _Traced(NamedTuple):
@@ -186,16 +164,16 @@ def _signature(natives: Sequence[Native]) -> tuple[Any, ...]:
     return tuple([(x.dtype, x.shape) for x in natives])
 
 
-def _run_of(kernels: Kernels) -> Callable[..., Native]:
+def _run_of(kernels: Kernels) -> Callable[..., Native | list[Native]]:
     """A function that calls the kernel for its arguments.
 
-    It raises `_Varies` if there is none.
+    It returns an empty list if there is none with one Array as its result.
     """
 
-    def run(*natives: Native) -> Native:
+    def run(*natives: Native) -> Native | list[Native]:
         found = kernels.get(_signature(natives))
         if found is None or found.structure is not LEAF:
-            raise _Varies
+            return []
         return devices.tried("jit", found.run, *natives)[0]
 
     return run
@@ -226,8 +204,22 @@ def _kind(home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     return (home, *kwargs, *parts)
 
 
-class _Varies(Exception):  # noqa: N818 - not an error: the call is made again
-    """The result is an Array for some shapes, something else for others."""
+class _Given(NamedTuple):
+    """The arguments of a call."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    structure: Structure
+    arrays: Sequence[Array]
+
+    def are_common(self, home: Home) -> bool:
+        """Whether a fast path takes them.
+
+        They are Arrays on a home, under the standard's default dtypes.
+        """
+        if self.kwargs or dtypes.defaults() is not USUAL:
+            return False
+        return all(type(a) is Array and a._home is home for a in self.args)
 
 
 class _Jit:
@@ -254,20 +246,15 @@ class _Jit:
         self._fast: dict[Home, Fast] = {}
         """Compiled functions of Arrays alone, all on one home, that return one Array; standard default dtypes.
 
-        Each with the exception by which it asks for the slow path. `NOT_COMPILED` on a home of `_bare`.
+        On homes of backends that compile nothing, the choice to set while the function itself runs.
         """
         self._has_parts = False
         """Whether several calls of it were computed together, though not all."""
-        self._bare: dict[Home, Choice] = {}
-        """Homes of backends that compile nothing, with the choice to set while the function runs there."""
         self._resting: dict[Any, WholeFunction] = {}
         """Calls about which no more decisions are made, by `_kind`."""
-        self._opaque: set[type] = {*SCALARS, str, type(None)}
-        """Classes of arguments of calls on `_bare` homes that hold no Arrays."""
         own = self.own = Own()
         own.made = (_own_of, (function, static))
-        own.fast, own.bare = self._fast, self._bare
-        own.slow, own.function = self.call, function
+        own.fast, own.slow, own.function = self._fast, self.call, function
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _Jit, (self._function, tuple(self._static))
@@ -281,7 +268,7 @@ class _Jit:
         name = getattr(self._function, "__qualname__", "function")
         code = _code(wrapper_text(self._function, names), f"<anyarray jit {name}>")
         made: dict[str, Any] = {}
-        exec(code, {"own_": self.own, "__builtins__": {"Exception": Exception, "RuntimeError": RuntimeError}}, made)
+        exec(code, {"own_": self.own, "__builtins__": _BUILTINS}, made)
         wrapper: Any = made["called"]
         wrapper.__defaults__ = tuple(
             p.default for p in inspect.signature(self._function).parameters.values() if p.default is not p.empty
@@ -291,30 +278,26 @@ class _Jit:
     @clear_about_leaks("jit")
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The slow path of a call; compiles for new structures."""
-        if self._bare:
-            bare = self._bare_home(args, kwargs)
-            if bare is not None:
-                return self._call_uncompiled(bare, args, kwargs)
+        home = self._uncompiled_home(args, kwargs)
+        if home is not None:
+            return self._call_uncompiled(home, args, kwargs)
         arrays: list[Array] = []
         structure = nested.flatten(self._with_static(args, kwargs), arrays, leaf_of_argument)
         known = None if self._is_plain(args, kwargs) else self._known_for(structure, arrays)
         if known is not None:
-            try:
-                return known([a._native for a in arrays], arrays[0]._home)
-            except _Varies:
-                pass
+            return known([a._native for a in arrays], arrays[0]._home)
         home = home_of("jit", arrays)
         whole = self._whole_for(structure, arrays)
-        name = f"jit({name_of(self._function)})"
+        given, name = _Given(args, kwargs, structure, arrays), f"jit({name_of(self._function)})"
         decision = _choice.decision_about_function(name, arrays, home, whole)
         if whole is not None and whole.rests_on(home.backend.name):
             self._note_resting(whole, home, args, kwargs)
         if decision is None:
-            return self._call_on(home, args, kwargs, structure, arrays)
+            return self._call_on(home, given)
         stopwatch = watching.Stopwatch()
         there = decision.home
         try:
-            result = self._timed_on(there, whole, args, kwargs, structure, arrays)
+            result = self._timed_on(there, whole, given)
         except Exception as error:
             if whole is None or there is home or not whole.may_run_on(home):
                 raise
@@ -323,7 +306,7 @@ class _Jit:
             self._note_time(decision, stopwatch)
             return result
         # If the function itself raises, it raises again here.
-        result = self._timed_on(home, whole, args, kwargs, structure, arrays)
+        result = self._timed_on(home, whole, given)
         whole.give_up(there, home, failure)
         decision.home = home
         decision.repeated(there.backend, failure)
@@ -372,54 +355,36 @@ class _Jit:
             return None
         return found if isinstance(found, _Compiled) else None
 
-    def _call_on(
-        self,
-        home: Home,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        structure: Structure,
-        arrays: Sequence[Array],
-    ) -> Any:
+    def _call_on(self, home: Home, given: _Given) -> Any:
         """The result on a home, to which the arrays are transferred."""
-        natives = [native_on(one, home, "jit") for one in arrays]
+        natives = [native_on(one, home, "jit") for one in given.arrays]
         if home.depth or not home.backend.has_hook("jit"):  # what is in a batch is no native array
-            if not home.depth and home.backend.has_hook("fused") and home not in self._bare:
-                return self._call_fused(home, args, kwargs, structure, natives)
-            self._note_bare(home, [*args, *kwargs.values()])
-            return run_on(self._function, home, structure, natives)
-        key = _key(home.backend, structure)
+            if not home.depth and home.backend.has_hook("fused") and not self._runs_itself(home):
+                return self._call_fused(home, given, natives)
+            self._note_uncompiled(home)
+            return run_on(self._function, home, given.structure, natives)
+        key = _key(home.backend, given.structure)
         try:
             compiled: Any = self._compiled.get(key)
         except TypeError as error:
-            raise self._unhashable(args, kwargs) from error
-        if compiled is None:
-            compiled = self._compiled.setdefault(key, _Compiled(self._function, home.backend, structure))
-        is_common = (
-            not kwargs and dtypes.defaults() is USUAL and all(type(a) is Array and a._home is home for a in args)
-        )
-        one = compiled.giving_one
-        try:
-            if is_common and one is not None and not any(map(home.is_traced, natives)):
-                return self._call_compiled(home, one, natives)
-            if is_common and one is None:
-                self._forget(home)  # a fast path from when it returned one array
-            return compiled(natives, home)
-        except _Varies:
-            self._forget(home)
-            return compiled(natives, home)
+            raise self._unhashable(given.args, given.kwargs) from error
+        is_new = compiled is None
+        if is_new:
+            compiled = self._compiled.setdefault(key, _Compiled(self._function, home.backend, given.structure))
+        is_common = given.are_common(home)
+        if is_common and not is_new and compiled.gives_one and not any(map(home.is_traced, natives)):
+            return self._call_compiled(home, compiled, natives)
+        found = compiled(natives, home)
+        if is_common and not compiled.gives_one:
+            self._fast.pop(home, None)  # a fast path from when it returned one array
+        return found
 
-    def _call_fused(
-        self,
-        home: Home,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        structure: Structure,
-        natives: Sequence[Native],
-    ) -> Any:
+    def _call_fused(self, home: Home, given: _Given, natives: Sequence[Native]) -> Any:
         """The result, elementwise calls computed together if that can be.
 
         For a backend that has kernels of several calls, and compiles nothing else.
         """
+        structure = given.structure
         kernels: Any = self._compiled.setdefault(_key(home, structure), {}) if _is_hashable(structure) else {}
         signature = _signature(natives)
         if signature not in kernels:
@@ -434,10 +399,9 @@ class _Jit:
                 raise
             found = kernels[signature] = None  # the library cannot make the kernel
         if traced is None or found is None:
-            return self._call_in_parts(home, args, kwargs, structure, natives)
-        is_common = traced.structure is LEAF and not kwargs and dtypes.defaults() is USUAL
-        if is_common and home not in self._fast and all(type(a) is Array and a._home is home for a in args):
-            self._fast[home] = _run_of(kernels), _Varies
+            return self._call_in_parts(home, structure, natives)
+        if traced.structure is LEAF and home not in self._fast and given.are_common(home):
+            self._fast[home] = _run_of(kernels), ()
         return nested.unflatten(traced.structure, wrapped_on(found, home))
 
     def _traced(self, home: Home, structure: Structure, natives: Sequence[Native]) -> _Traced | None:
@@ -456,9 +420,7 @@ class _Jit:
             return None
         return _Traced(found, run)
 
-    def _call_in_parts(
-        self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any], structure: Structure, natives: Sequence[Native]
-    ) -> Any:
+    def _call_in_parts(self, home: Home, structure: Structure, natives: Sequence[Native]) -> Any:
         """The result of the function, with its calls recorded.
 
         They are computed together where none needs a value.
@@ -472,25 +434,17 @@ class _Jit:
                 recording.compute(*[one for one in lazy if one.shape == shape])
         self._has_parts |= max(lengths, default=1) > 1
         if not self._has_parts:
-            self._note_bare(home, [*args, *kwargs.values()])
+            self._note_uncompiled(home)
         return whole
 
-    def _timed_on(
-        self,
-        there: Home,
-        whole: WholeFunction | None,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-        structure: Structure,
-        arrays: Sequence[Array],
-    ) -> Any:
+    def _timed_on(self, there: Home, whole: WholeFunction | None, given: _Given) -> Any:
         """As `_call_on`, and time the call until enough calls were timed.
 
         Inside `explain` the result always is synchronized.
         """
         name = there.backend.name
         started = time.perf_counter()
-        result = self._call_on(there, args, kwargs, structure, arrays)
+        result = self._call_on(there, given)
         is_timed = whole is not None and not whole.is_settled(name)
         if is_timed or _choice.current().records:
             results: list[Array] = []
@@ -506,58 +460,50 @@ class _Jit:
         if _choice.current().records:
             decision.seconds = stopwatch.seconds()
 
-    def _forget(self, home: Home) -> None:
-        self._fast.pop(home, None)
+    def _runs_itself(self, home: Home | None) -> bool:
+        """Whether the function itself is called on a home."""
+        return home in self._fast and self._fast[home][0] is None
 
-    def _note_bare(self, home: Home, arguments: Sequence[Any]) -> None:
-        """From now on call the function itself for arguments like these.
+    def _note_uncompiled(self, home: Home) -> None:
+        """From now on call the function itself on a home.
 
-        `home` is on a backend that compiles nothing.
+        Its backend compiles nothing, or nothing of the function.
         """
         backend = home.backend
         if home is backend.free or home is backend.placed:  # not a batch, which is temporary
-            self._fast[home] = NOT_COMPILED
-            self._bare[home] = Choice(backend)
-        for one in arguments:
-            is_container = type(one) is Array or nested.keys_and_parts(one) is not None
-            if not is_container and registry.backend_of_native(one) is None:
-                self._opaque.add(type(one))
+            self._fast[home] = None, Choice(backend)
 
-    def _bare_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:
-        """The home of the Arrays among the arguments, if it is in `_bare`.
+    def _uncompiled_home(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Home | None:
+        """Where the function itself is called, without a decision.
 
-        None if they are on several homes, or if another argument may contain Arrays.
+        That is the home of the Arrays among the arguments. None if they are on several homes, or if another argument
+        may contain Arrays.
         """
         home = None
         for one in (*args, *kwargs.values()) if kwargs else args:
-            kind = type(one)
-            if kind is Array:
-                if home is None:
-                    home = one._home
-                elif one._home is not home:
+            if type(one) is Array:
+                home = one._home if home is None else home
+                if one._home is not home:
                     return None
-            elif kind not in self._opaque:
+            elif type(one) not in _PLAIN:
                 return None
-        if home not in self._bare:
+        if home is None or not self._runs_itself(home):
             return None
         choice = _choice.current()
         if choice.backend is _choice.BY_COST and choice.candidates is None:
-            try:
-                whole = self._resting.get(_kind(home, args, kwargs))
-            except TypeError:  # something is not hashable
-                return None
+            whole = self._resting.get(_kind(home, args, kwargs))
             return home if whole is not None and whole.rests_on(home.backend.name) else None
         return home if choice.backend is None or choice.backend is home.backend else None
 
     def _note_resting(self, whole: WholeFunction, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Make no more decisions about calls like this, without containers."""
-        if all(type(one) is Array or type(one) in self._opaque for one in (*args, *kwargs.values())):
+        if all(type(one) is Array or type(one) in _PLAIN for one in (*args, *kwargs.values())):
             if len(self._resting) >= MOST_KNOWN:
                 self._resting.clear()
             self._resting[_kind(home, args, kwargs)] = whole
 
     def _call_uncompiled(self, home: Home, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Call the function itself on a home of `_bare`.
+        """Call the function itself on a home.
 
         It gets new Arrays, so that its writes have no effect outside, as in a trace.
         """
@@ -568,21 +514,22 @@ class _Jit:
         if choice.backend is home.backend:
             return self._function(*args, **kwargs)
         try:
-            set_choice(self._bare[home])  # inside, as Ctrl-C may come right after it
+            # Inside, as Ctrl-C may come right after it.
+            set_choice(self._fast[home][1])  # type: ignore[arg-type]  # a choice, as `_runs_itself` says
             return self._function(*args, **kwargs)
         finally:
             set_choice(choice)
 
-    def _call_compiled(self, home: Home, one: _Executable, natives: Sequence[Native]) -> Array:
+    def _call_compiled(self, home: Home, compiled: _Compiled, natives: Sequence[Native]) -> Any:
         """Call a compiled function, and set the fast path for such calls."""
-        backend, run = home.backend, None
-        if home in self._fast or not backend.has_hook("prepared"):
-            found = one.native(*natives)
-        else:
-            found, run = backend.hook("prepared")(one.unscoped, natives, backend.native_device)
+        backend, one = home.backend, compiled.executable
         # A call that comes here although there is a fast path was rejected by it: dtypes or shapes vary.
-        self._fast[home] = (one.native, _Varies) if run is None else (run, Exception)
-        return wrap(found, home)
+        if home in self._fast or not backend.has_hook("prepared"):
+            self._fast[home] = one.native, ()
+            return compiled(natives, home)
+        found, run = backend.hook("prepared")(one.unscoped, natives, backend.native_device)
+        self._fast[home] = (one.native, ()) if run is None else (run, Exception)
+        return compiled.wrapped(found, natives, home)
 
     def _with_static(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
         """The arguments, static ones wrapped in `Static`."""

@@ -11,7 +11,7 @@ import functools
 import itertools
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from anyarray._memory import alignment, transfer, views
 from anyarray._registry import home as _home
 from anyarray._registry.home import Home, Native
 from anyarray.standard.creation import asarray
-from anyarray.transforms._call import leaf_of_argument, wrapped_on
+from anyarray.transforms._call import leaf_of_argument, pair, wrapped_on
 
 Function = Callable[..., Any]
 Natives = list[Native]
@@ -202,7 +202,7 @@ _SCAN: Final = """
 for at, x in turns:
     found = body(value, x)
     if type(found) is not tuple or len(found) != 2:
-        found = pair(name, body, found)
+        found = of_turn(name, body, found)
     new, y = found
     put(at, y)
 """
@@ -260,13 +260,13 @@ def scan_in_python(
     arrays = list(wrapped_on(natives, home))
     stacks = Stacks(carry.name, f, home, length)
     if not length:
-        _, y = pair(carry.name, f, f(carry.value(carry.natives(f, value)), xs_of_zeros(home, structure, natives)))
+        _, y = of_turn(carry.name, f, f(carry.value(carry.natives(f, value)), xs_of_zeros(home, structure, natives)))
         stacks.put(0, y)
         return value, stacks.value(reverse)
     if reverse:
         arrays = [one[::-1] for one in arrays]
     turns = zip(range(length)[:: -1 if reverse else 1], _elements(structure, arrays), strict=False)
-    value = carry.looped(_SCAN, f, value, turns=turns, pair=pair, name=carry.name, put=stacks.put)
+    value = carry.looped(_SCAN, f, value, turns=turns, of_turn=of_turn, name=carry.name, put=stacks.put)
     return value, stacks.value(reverse)
 
 
@@ -289,14 +289,10 @@ def _zeros(home: Home, xs: Natives) -> Natives:
     return [home.zeros(home.shape_of(x)[1:], dtype=home.dtype_of(x), device=device) for x in xs]
 
 
-def pair(name: str, f: Function, result: Any) -> tuple[Any, Any]:
+def of_turn(name: str, f: Function, result: Any) -> tuple[Any, Any]:
     """What the function of a scan returned. Raises TypeError for no pair."""
-    if isinstance(result, (tuple, list)) and len(result) == 2:
-        return result[0], result[1]
-    came = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")
-    raise errors.ArgumentTypeError(
-        f"{name}: {name_of(f)} must return a pair, the next carry and a result, not {came}. Return carry, None"
-    )
+    wanted = "return a pair, the next carry and a result"
+    return pair(name, f, result, wanted, "Return carry, None")
 
 
 class Stacks:
@@ -332,7 +328,7 @@ class Stacks:
         elif structure != self._structure or kinds != self._kinds:
             raise errors.ArgumentTypeError(
                 f"{self._name}: the stacked results of {name_of(self._f)} must have one structure, shape and dtype, "
-                f"not {_text(home, self._kinds)} in one iteration and {_text(home, kinds)} in another"
+                f"not {text_of(home, self._kinds)} in one iteration and {text_of(home, kinds)} in another"
             )
         if self._length:
             for stack, native in zip(self._stacks, natives, strict=True):
@@ -365,7 +361,8 @@ class Stacks:
 _NOTHING: Final = Static(None)
 
 
-def _text(home: Home, kinds: Sequence[tuple[Any, tuple[int, ...]]]) -> str:
+def text_of(home: Home, kinds: Sequence[tuple[Any, tuple[int, ...]]]) -> str:
+    """Dtypes and shapes, for a message."""
     return " and ".join([f"{home.dtypes[dtype]} of shape {shape}" for dtype, shape in kinds]) or "no Array"
 
 
@@ -398,6 +395,8 @@ class Captured:
 
     def taken(self, function: Function, count: int) -> Function:
         """A function of so many arguments as one that takes these besides."""
+        if not self._holders:
+            return function
 
         def called(*xs: Any) -> Any:
             natives = xs[count:]
@@ -421,8 +420,6 @@ def while_natives(home: Home, test: Function, body: Function, xs: Natives, captu
     if isinstance(home, Batch):
         return _while_of_batch(home, test, body, xs, captured)
     if is_staged(home):
-        if not home.backend.has_hook("TAKES_CAPTURED"):
-            return list(home.while_loop(test, body, xs))
         test, body = captured.taken(test, len(xs)), captured.taken(body, len(xs))
         return list(home.while_loop(test, body, xs, captured.natives))
     while wrap(test(*xs), home):
@@ -455,29 +452,29 @@ def _while_of_batch(batch: Batch, test: Function, body: Function, xs: Natives, c
     return of_stacks(*while_natives(below, test_any, body_of_all, [goes_on, *stacks], captured)[1:])
 
 
+class Turns(NamedTuple):
+    """How a scan goes along its first axes."""
+
+    length: int | None
+    """None if a trace does not know it."""
+    reverse: bool = False
+    unroll: int = 1
+
+
 def scan_natives(
-    home: Home,
-    body: Function,
-    carry: Natives,
-    xs: Natives,
-    length: int | None,
-    reverse: bool,
-    unroll: int,
-    captured: Captured,
+    home: Home, body: Function, carry: Natives, xs: Natives, turns: Turns, captured: Captured
 ) -> tuple[Natives, Natives]:
     """A scan over native arrays; `body` returns two lists of them."""
     if isinstance(home, Batch):
-        return _scan_of_batch(home, body, carry, xs, length, reverse, unroll, captured)
+        return _scan_of_batch(home, body, carry, xs, turns, captured)
+    length, reverse, _ = turns
     if length == 0:
         device = home.backend.native_device
         _, ys = body(carry, _zeros(home, xs))
         return carry, [home.zeros((0, *home.shape_of(y)), dtype=home.dtype_of(y), device=device) for y in ys]
     if is_staged(home):
-        if home.backend.has_hook("TAKES_CAPTURED"):
-            taken = captured.taken(body, 2)
-            found, stacks = home.scan(taken, carry, xs, length, reverse, unroll, captured.natives)
-        else:
-            found, stacks = home.scan(body, carry, xs, length, reverse, unroll)
+        body = captured.taken(body, 2)
+        found, stacks = home.scan(body, carry, xs, *turns, captured.natives)
         return list(found), list(stacks)
     if length is None:
         raise errors.unknown_length("scan")
@@ -490,14 +487,7 @@ def scan_natives(
 
 
 def _scan_of_batch(
-    batch: Batch,
-    body: Function,
-    carry: Natives,
-    xs: Natives,
-    length: int | None,
-    reverse: bool,
-    unroll: int,
-    captured: Captured,
+    batch: Batch, body: Function, carry: Natives, xs: Natives, turns: Turns, captured: Captured
 ) -> tuple[Natives, Natives]:
     below = batch.below
     is_held = [batch.holds(x) for x in xs]
@@ -509,7 +499,7 @@ def _scan_of_batch(
 
     rows = [below.moveaxis(x.stack, 1, 0) if held else x for x, held in zip(xs, is_held, strict=True)]
     stacks = list(map(batch.stack_of, carry))
-    found, ys = scan_natives(below, body_of_all, stacks, rows, length, reverse, unroll, captured)
+    found, ys = scan_natives(below, body_of_all, stacks, rows, turns, captured)
     return [batch._batched(one) for one in found], [batch._batched(below.moveaxis(y, 0, 1)) for y in ys]
 
 
@@ -524,8 +514,6 @@ def switch_natives(home: Home, index: Native, branches: Sequence[Function], xs: 
         found = switch_natives(home.below, index, list(map(on_stacks, branches)), stacks, captured)
         return [home._batched(one) for one in found]
     if not isinstance(home, Batch) and is_staged(home):
-        if not home.backend.has_hook("TAKES_CAPTURED"):
-            return list(home.switch(index, branches, xs))
         taken = [captured.taken(one, len(xs)) for one in branches]
         return list(home.switch(index, taken, xs, captured.natives))
     # All branches run, and each result is chosen among theirs.

@@ -23,14 +23,18 @@ RESERVED: Final = {
     "chosen_",
     "refusal_",
     "run_",
+    "native_",
     "result_",
     "error_",
 }
 """Names used in the wrapper: no parameter may have one of them, or of `given_names`."""
 
 
-Fast: TypeAlias = "tuple[Callable[..., Native] | None, type[Exception] | None]"
-NOT_COMPILED: Final[Fast] = None, None
+Fast: TypeAlias = "tuple[Callable[..., Native], type[Exception] | tuple[()]] | tuple[None, Choice | None]"
+"""A compiled function, and the exception by which it asks for the slow path, as it does by a list.
+
+None and a choice where nothing is compiled: the function itself is called, with that set.
+"""
 
 
 class Own:
@@ -41,12 +45,11 @@ class Own:
     """
 
     __slots__ = (
-        *("auto", "bare", "changes", "current", "defaults", "explain", "fast", "function", "apart", "made", "new"),
+        *("auto", "changes", "current", "defaults", "explain", "fast", "function", "apart", "made", "new"),
         *("others", "set", "slow", "usual"),
     )
 
     fast: dict[Home, Fast]
-    bare: dict[Home, Choice]
     slow: Callable[..., Any]
     function: Callable[..., Any]
     made: tuple[Callable[..., Own], tuple[Any, ...]]
@@ -90,7 +93,6 @@ def wrapper_text(function: Callable[..., Any], names: Sequence[str]) -> str:
     if others:
         run += f" if {' and '.join(f'{name}._home is home_' for name in others)} else (None, None)"
     natives = ", ".join(f"{name}._native" for name in names)
-    is_there = "".join(f" and {name}._home is home_" for name in others)
     fresh = given_names(len(names))
     wrapping = "; ".join(f"{new} = own_.apart({name}._native, home_)" for new, name in zip(fresh, names, strict=True))
     return f"""\
@@ -99,14 +101,13 @@ def called{inspect.Signature(bare)}:
         home_ = {first}._home
         run_, refusal_ = {run}
     except own_.others:
-        run_ = home_ = None
+        run_ = refusal_ = None
     if run_ is not None and (not own_.changes or own_.defaults() is own_.usual):
         choice_ = own_.current()
         chosen_ = choice_.backend
         if chosen_ is home_.backend or chosen_ is None or (chosen_ is own_.auto and choice_.candidates is None):
-            result_ = own_.new()
             try:
-                result_._native = run_({natives})
+                native_ = run_({natives})
             except RuntimeError as error_:
                 own_.explain(error_)
                 raise
@@ -116,16 +117,19 @@ def called{inspect.Signature(bare)}:
                 own_.explain(error_)
                 raise
             else:
-                result_._home = home_
-                return result_
-    elif home_ in own_.bare{is_there}:
+                if not isinstance(native_, list):
+                    result_ = own_.new()
+                    result_._native = native_
+                    result_._home = home_
+                    return result_
+    elif run_ is None and refusal_ is not None:
         choice_ = own_.current()
         chosen_ = choice_.backend
         if chosen_ is None or chosen_ is home_.backend:
             {wrapping}
             try:
                 if chosen_ is None:
-                    own_.set(own_.bare[home_])  # inside, as Ctrl-C may come right after it
+                    own_.set(refusal_)  # inside, as Ctrl-C may come right after it
                 return own_.function({", ".join(fresh)})
             except Exception as error_:
                 own_.explain(error_)

@@ -35,7 +35,6 @@
     X(warned_errors, PyBaseObject_Type) \
     X(warn, PyBaseObject_Type) \
     X(ran, PyBaseObject_Type) \
-    X(move, PyBaseObject_Type) /* a function of `_lazy.moves` */ \
     X(result_dtype, PyBaseObject_Type) /* functions of `_lazy.recording` */ \
     X(readable, PyBaseObject_Type) \
     X(compute, PyBaseObject_Type) \

@@ -433,16 +433,15 @@ int
 compute_into(Lazy *lazy, PyObject *into)
 {
     int is_numpy = lazy->home == config.numpy_home;
-    PyObject *elsewhere = !is_numpy ? config.compute : into == NULL && lazy->is_decided ? config.move : NULL;
     Py_INCREF(lazy);
     int is_done = compute_other_shapes(lazy); /* first, as they have blocks of their own */
-    if (is_done && elsewhere != NULL && lazy->value == NULL) {
-        is_done = call_with(elsewhere, lazy);
+    if (is_done && !is_numpy && lazy->value == NULL) {
+        is_done = call_with(config.compute, lazy);
     }
     if (is_done && is_numpy) {
         Run run = {.results = NULL};
         lock_chains();
-        int is_there = lazy->value != NULL; /* by another backend, or another thread */
+        int is_there = lazy->value != NULL; /* by another thread */
         int has_run = !is_there && run_target(lazy, into, &run);
         unlock_chains();
         if (!has_run && !is_there) {

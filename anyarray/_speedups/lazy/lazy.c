@@ -169,7 +169,6 @@ static PyGetSetDef lazy_getset[] = {
 };
 
 static PyMemberDef lazy_members[] = {
-    {"is_decided", T_BOOL, offsetof(Lazy, is_decided), 0, NULL},
     {"home", T_OBJECT, offsetof(Lazy, home), READONLY, NULL},
     {"ndim", T_INT, offsetof(Lazy, ndim), READONLY, NULL},
     {"size", T_PYSSIZET, offsetof(Lazy, size), READONLY, NULL},

@@ -22,7 +22,6 @@ typedef struct lazy {
     int calls;                        /* recorded calls that lead to it, and itself */
     npy_intp group;                   /* of a reduction: elements of its operand that become one, 0 of other calls; */
     int reduction;                    /* which one, as `Call` says */
-    char is_decided;                  /* whether another backend may do it faster, or a call that leads to it */
     PyObject *memory;                 /* a tuple of what has the memory that it reads, of another library with views */
     int ndim, mark, at, readers;      /* the last three while a chain is run */
     npy_intp shape[MAX_AXES], size, nbytes; /* the last of the result, or of what is kept for it */

@@ -148,7 +148,6 @@ add_operands(Lazy *recorded, const Operand *operands)
         }
         if (is_lazy(value)) {
             recorded->calls += ((Lazy *)value)->calls;
-            recorded->is_decided |= ((Lazy *)value)->is_decided;
         }
         PyObject *owner = is_lazy(value) || !is_numpy ? NULL : owner_of(value); /* which a slice keeps as a whole */
         npy_intp kept = owner == NULL ? 0 : PyArray_NBYTES((PyArrayObject *)owner);

@@ -55,7 +55,6 @@ reduction_of(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp belo
     recorded->group = group;
     recorded->reduction = call->reduction;
     recorded->calls += operand->calls;
-    recorded->is_decided = operand->is_decided;
     recorded_reduction = recorded;
     return enter(recorded);
 }

@@ -92,7 +92,9 @@ _is_clean: Final[Callable[[], bool] | None] = getattr(jax._src.core, "trace_stat
 """Whether no trace is open. It is not documented, hence the fallback: then a loop always counts as part of one."""
 
 
-def while_loop(test: Callable[..., Native], body: Callable[..., list[Native]], xs: list[Native]) -> list[Native]:
+def while_loop(
+    test: Callable[..., Native], body: Callable[..., list[Native]], xs: list[Native], captured: list[Native]
+) -> list[Native]:
     return lax.while_loop(lambda xs: test(*xs), lambda xs: body(*xs), xs)
 
 
@@ -103,11 +105,14 @@ def scan(
     length: int | None,
     reverse: bool,
     unroll: int,
+    captured: list[Native],
 ) -> tuple[list[Native], list[Native]]:
     return lax.scan(body, carry, xs, length, reverse, unroll)
 
 
-def switch(index: Native, branches: Sequence[Callable[..., list[Native]]], xs: list[Native]) -> list[Native]:
+def switch(
+    index: Native, branches: Sequence[Callable[..., list[Native]]], xs: list[Native], captured: list[Native]
+) -> list[Native]:
     if len(branches) == 2:
         return lax.cond(index != 0, branches[1], branches[0], *xs)
     return lax.switch(index, branches, *xs)

@@ -17,7 +17,9 @@ def is_tracing() -> bool:
     return not tf.executing_eagerly()
 
 
-def while_loop(test: Callable[..., Tensor], body: Callable[..., list[Tensor]], xs: list[Tensor]) -> list[Tensor]:
+def while_loop(
+    test: Callable[..., Tensor], body: Callable[..., list[Tensor]], xs: list[Tensor], captured: list[Tensor]
+) -> list[Tensor]:
     return tf.while_loop(lambda *xs: test(*xs), lambda *xs: body(*xs), xs)
 
 
@@ -28,6 +30,7 @@ def scan(
     length: int | None,
     reverse: bool,
     unroll: int,
+    captured: list[Tensor],
 ) -> tuple[list[Tensor], list[Tensor]]:
     n = tf.shape(xs[0])[0] if length is None else length
     rows = [tf.TensorArray(x.dtype, n, element_shape=x.shape[1:]).unstack(x) for x in xs]
@@ -50,7 +53,9 @@ def scan(
     return list(found), ys
 
 
-def switch(index: Tensor, branches: Sequence[Callable[..., list[Tensor]]], xs: list[Tensor]) -> list[Tensor]:
+def switch(
+    index: Tensor, branches: Sequence[Callable[..., list[Tensor]]], xs: list[Tensor], captured: list[Tensor]
+) -> list[Tensor]:
     if len(branches) == 2:
         return tf.cond(index != 0, lambda: branches[1](*xs), lambda: branches[0](*xs))
     return tf.switch_case(tf.cast(index, tf.int32), [lambda branch=one: branch(*xs) for one in branches])
