@@ -798,7 +798,7 @@ def test_a_call_is_not_made_of_nonsense() -> None:
     ]
     for arguments in bad:
         with pytest.raises((TypeError, ValueError)):
-            speedups.Call(body, "exp", limit, "function", arguments, flags=speedups.HAS_OPERATOR)
+            speedups.Call(body, "exp", limit, "function", arguments)
     for arguments in (
         (len, "exp", limit, "copy"),
         (body, "exp", 1, "copy"),

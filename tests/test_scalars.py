@@ -17,6 +17,7 @@ import pytest
 from comparison import each
 
 import anyarray as xp
+from anyarray._base import extension
 
 DTYPES: Final = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
@@ -74,7 +75,8 @@ def outcome(function: Callable[..., Any], *operands: Any) -> tuple[Any, ...]:
         return type(found), repr(found)
     native = found._native if isinstance(found, xp.Array) else found
     said = [str(one.message).replace("scalar ", "") for one in caught]  # NumPy's scalars of some dtypes call the ufunc
-    return type(native), native.dtype, native.tobytes(), said
+    # Without the extension every operator is a ufunc, which does not warn of the same.
+    return type(native), native.dtype, native.tobytes(), said if extension.speedups else []
 
 
 @each("right", REAL)

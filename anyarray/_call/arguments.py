@@ -126,6 +126,15 @@ def convert_argument(declaration: Declaration, at: int, value: Any) -> Any:
     the parameter does not allow.
     """
     p = declaration.parameters[at]
+    kind = type(value)
+    if (
+        (value is None and p.is_optional)
+        or (kind is int and p.takes_integer)
+        or (kind is bool and p.is_flag)
+        or (kind is float and p.is_number)
+        or (kind is tuple and p.takes_integers and all(type(one) is int for one in value))
+    ):
+        return value  # as below, in a tenth of the time
     if p.annotation == SHAPE:
         return as_shape(declaration.name, p.name, value, may_be_unknown=declaration.name not in compositions)
     given = value

@@ -13,7 +13,6 @@ from typing import Any, Final, TypeVar
 
 from anyarray._base import callers, dtypes, processor
 from anyarray._base.extension import speedups
-from anyarray._call import body as _body
 from anyarray._call import by_position
 from anyarray._call.declaration import ARRAY, PLAIN, SEQUENCE, WEAK, Declaration, Parameter
 from anyarray._choice import choice, machine
@@ -108,7 +107,7 @@ def _flags(declaration: Declaration) -> Any:
     """What a function is, as `_speedups/entry/call.h` numbers it."""
     return (
         speedups.IS_POWER * declaration.is_power
-        | speedups.HAS_OPERATOR * (_body.operation(declaration) is not None)
+        | speedups.IS_OPERATOR * any(p.name == "self" for p in declaration.parameters)
         | speedups.TAKES_NDARRAYS * declaration.takes_ndarrays
         | speedups.GIVES_NEW_MEMORY * declaration.gives_new_memory
         | speedups.MULTIPLIES * declaration.multiplies

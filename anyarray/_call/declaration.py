@@ -32,7 +32,6 @@ The decorators' options are
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -143,9 +142,10 @@ class Declaration:
     """A declared function, or an operator of Array that one implements."""
 
     __slots__ = (
-        "alike", "array_positions", "axis_at", "batch", "cost", "fit", "function", "is_comparison", "is_positional",
-        "is_power", "is_reflected", "mirror", "name", "orders_complex", "parameters", "promotion",
-        "result", "result_class", "timed",
+        "alike", "array_positions", "axis_at", "batch", "cost", "fit", "function", "gives_views", "is_comparison",
+        "is_positional",
+        "is_power", "is_reflected", "name", "orders_complex", "parameters", "promotion",
+        "read_positions", "result", "result_class", "timed", "weak_positions",
     )  # fmt: skip
 
     def __init__(self, function: Callable[..., Any], words: dict[str, str]) -> None:
@@ -155,9 +155,9 @@ class Declaration:
         """Whether its operands come in the reverse order of the native function's, as those of `__radd__`."""
         self.orders_complex = False
         """Whether its slow path takes complex numbers, which backends refuse to put in an order."""
-        self.mirror: Callable[..., Any]
-        """The body that takes the right operand first, if `has_mirror`."""
         self.name = function.__name__
+        self.gives_views = self.name in views.SELECTIONS or self.name in ("unstack", "broadcast_arrays")
+        """Whether its results are views of its arguments where NumPy's are."""
         annotations = function.__annotations__
         body = inspect.unwrap(function)
         self.result = str(annotations.get("return", ""))
@@ -220,14 +220,6 @@ class Declaration:
         return found
 
     @property
-    def has_mirror(self) -> bool:
-        """Whether it is a function of two operands that may be weak scalars.
-
-        If only the right one is an Array, `mirror` is called with the operands swapped.
-        """
-        return [p.role for p in self.parameters] == [WEAK, WEAK] and all(p.name != "self" for p in self.parameters)
-
-    @property
     def takes_ndarrays(self) -> bool:
         """Whether its compiled call takes few elements in ndarrays.
 
@@ -241,21 +233,9 @@ class Declaration:
         return self.fit.broadcasts or self.multiplies
 
     @property
-    def gives_views(self) -> bool:
-        """Whether its results are views of its arguments where NumPy's are."""
-        return self.name in views.SELECTIONS or self.name in ("unstack", "broadcast_arrays")
-
-    @property
     def multiplies(self) -> bool:
         """Whether it is a matrix product."""
         return self.fit is FITS["product"]
-
-    def mirrored(self) -> Declaration:
-        """The same declaration with the operands swapped."""
-        found = copy.copy(self)
-        found.function = inspect.unwrap(self.function)
-        found.is_reflected = True
-        return found
 
     def register(self, operands: Operands | None = None) -> None:
         """Add the function to the lookup tables of functions by name."""
@@ -271,6 +251,10 @@ class Declaration:
         self.function = body
         self.array_positions = [at for at, p in enumerate(self.parameters) if p.role in (ARRAY, WEAK, SEQUENCE)]
         """The positions of array parameters."""
+        self.weak_positions = [at for at in self.array_positions if self.parameters[at].role is WEAK]
+        """Those that may be Python scalars which take the dtype of the arrays."""
+        self.read_positions = [at for at, p in enumerate(self.parameters) if p.is_read]
+        """The positions of parameters that are checked and converted."""
         self.is_positional = not any(p.is_keyword or p.is_variadic for p in self.parameters)
         """Whether `call` can pass all values by position."""
 

@@ -1,4 +1,4 @@
-"""A call made on a home, from arrays and scalars of any.
+"""A call made on a home, from Arrays that live there or elsewhere.
 
 Arrays are transferred, scalars get a dtype, the native function is called, and its result is wrapped.
 """
@@ -7,54 +7,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, Final
-
-import numpy as np
+from typing import Any
 
 from anyarray._base import dtypes as _dtypes
 from anyarray._call.declaration import DTYPE, SEQUENCE, WEAK, Declaration
 from anyarray._call.placement import native_on
 from anyarray._call.refusal import explain
-from anyarray._call.wrapping import SCALARS, is_array, record_views, wrap_result
-from anyarray._memory import devices
-from anyarray._registry import home as _home
-from anyarray._registry.home import POWERS, Home, Native
-
-REAL_NUMBERS: Final = {
-    np.dtype(code).type: frozenset(classes)
-    for codes, classes in (("?", [bool]), ("bhilqBHILQ", [bool, int]), ("efd", [bool, int, float]))
-    for code in codes
-}
-"""NumPy's scalar classes of bools, integers and real numbers, with the Python scalars that take their dtype."""
-
-SCALAR_DOES_NOT_FIT: Final = (_home.ArrayMustBeCast, OverflowError)
-"""What `home.constants` raises for a Python scalar that cannot take the dtype of the other operand."""
+from anyarray._call.wrapping import SCALARS, body_globals, is_array, record_views, wrap_result
+from anyarray._memory import devices, views
+from anyarray._registry.home import POWERS, Home
 
 
 def native_dtype(home: Home, wanted: Any, declaration: Declaration) -> Any:
     return home.backend.native_dtype(_dtypes.dtype(wanted, declaration.name).name)
 
 
-def scalar_beside(home: Home, value: Any, other: Any) -> Native:
-    """The 0-d native array of a Python scalar whose other operand is one, too.
-
-    Both take the default dtype of the higher kind. Raises OverflowError for an integer that this dtype cannot hold.
-    """
-    kind = type(value)
-    dtype = _dtypes.default(kind) if kind is type(other) else _dtypes.common_default((kind, type(other)))
-    return home.constants.named(value, dtype.name)
-
-
 def call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> Any:
     """The result of a call on `home`, to which the arrays are transferred."""
-    if declaration.is_comparison:
-        prepared = _comparable(prepared)
-    agreed, is_cast = _scalar_dtype(declaration, prepared)
+    agreed, is_cast = "", False
+    for at in declaration.weak_positions:
+        if type(prepared[at]) in SCALARS:
+            prepared = _comparable(prepared) if declaration.is_comparison else prepared
+            agreed, is_cast = _scalar_dtype(declaration, prepared)
+            break
     positional: list[Any] = []
     keyword: dict[str, Any] = {}
+    ours = body_globals["Array"]
     for p, value in zip(declaration.parameters, prepared, strict=True):
         native = value
-        if is_array(value):
+        if type(value) is ours:
             native = native_on(value, home, declaration.name)
             if is_cast and not p.is_condition:
                 native = home.astype(native, native_dtype(home, agreed, declaration))
@@ -63,7 +44,7 @@ def call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> An
         elif p.role is DTYPE and value is not None:
             native = native_dtype(home, value, declaration)
         elif p.role is WEAK and value is not None:
-            native = home.constant(value, agreed, declaration.name)
+            native = home.constants.named(value, agreed, declaration.name)
         if p.is_variadic:
             positional += native
         elif p.is_keyword:
@@ -85,6 +66,8 @@ def call_on(declaration: Declaration, prepared: Sequence[Any], home: Home) -> An
     results = wrap_result(declaration, result, home)
     if declaration.gives_views and all(a._home is home for a in declaration.arrays_of(prepared)):
         record_views(declaration, prepared, results)
+    if declaration.batch == "elementwise" and declaration.result == "Array":
+        views.keep_order(prepared, results)
     return results
 
 
@@ -103,19 +86,18 @@ def _comparable(operands: Sequence[Any]) -> list[Any]:
 def _scalar_dtype(declaration: Declaration, prepared: Sequence[Any]) -> tuple[str, bool]:
     """The dtype that weak Python scalars take from the arrays of the call.
 
-    The second value says whether the arrays are cast to it. The dtype is "" if the call has no scalars. A condition
-    does not count as an array. Without any, as in `where(condition, 1, 2.5)`, it is a default dtype.
+    The second value says whether the arrays are cast to it. A condition does not count as an array. Without any, as in
+    `where(condition, 1, 2.5)`, it is a default dtype.
     """
     scalars: list[Any] = []
     beside: list[str] = []
-    for p, v in zip(declaration.parameters, prepared, strict=True):
+    for at in declaration.array_positions:
+        p, v = declaration.parameters[at], prepared[at]
         if is_array(v):
             if not p.is_condition and not p.takes_plain_scalar:
                 beside.append(v._home.dtype(v._native).name)
         elif p.role is WEAK and v is not None:
             scalars.append(v)
-    if not scalars:
-        return "", False
     if not beside:
         return _dtypes.common_default(map(type, scalars)).name, False
     array = _dtypes.result_name(*beside)

@@ -1,7 +1,11 @@
-"""The slow path: a call of any arguments, on a home that is chosen."""
+"""A call of any arguments: what there is in Python of all calls.
+
+`_speedups/entry/functions.c` has a fast path for the commonest.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +13,7 @@ import numpy as np
 
 from anyarray._call import watching
 from anyarray._call.arguments import as_argument, as_array, convert_argument
-from anyarray._call.declaration import SEQUENCE, WEAK, Declaration, declarations
+from anyarray._call.declaration import SEQUENCE, WEAK, Declaration, Parameter, declarations
 from anyarray._call.execution import call_on
 from anyarray._call.placement import keep_copy_on, native_on, traced_home
 from anyarray._call.refusal import of_no_arrays
@@ -25,11 +29,14 @@ if TYPE_CHECKING:
 
 
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
-    """The slow path: call a declared function with any arguments.
+    """Call a declared function with any arguments.
 
-    Native arrays become Arrays, and the fast path is called again with them. Whatever it does not handle comes back
-    here, and as all arguments are Arrays then, the call goes to the chosen home.
+    Native arrays become Arrays, and the function is called again with them. Arrays that live where the call runs go to
+    the native function, others to the chosen home.
     """
+    at_once = _home_at_once(declaration, values)
+    if at_once is not None:
+        return call_on(declaration, _converted(declaration, values), at_once)
     taken = list(values)
     borrowed: list[Native] = []
     is_converted = False
@@ -71,6 +78,59 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     return result
 
 
+def _home_at_once(declaration: Declaration, values: Sequence[Any]) -> Home | None:
+    """The home of all Arrays of a call that runs there without a decision.
+
+    None if anything is to be converted to an Array, transferred or decided.
+    """
+    ours = body_globals["Array"]
+    arrays: list[Array] = []
+    for at in declaration.array_positions:
+        value = values[at]
+        if type(value) is ours:
+            arrays.append(value)
+        elif declaration.parameters[at].role is SEQUENCE and type(value) in (list, tuple):
+            if any(type(one) is not ours for one in value):
+                return None
+            arrays += value
+        elif not _is_taken(declaration.parameters[at], value):
+            return None
+    if not arrays:
+        return None
+    home = arrays[0]._home
+    for one in arrays:
+        if one._home is not home:
+            return None
+    backend = _choice.current().backend
+    if backend is None or backend is home.backend:
+        return home
+    if backend is _choice.BY_COST and (
+        home.placed
+        # The product is an upper bound of the elements that a call of several arrays computes.
+        or (home is NUMPY and math.prod([one.size for one in arrays]) < machine.limit_of(declaration.name).even)
+    ):
+        return home
+    return None
+
+
+def _is_taken(p: Parameter, value: Any) -> bool:
+    """Whether an array parameter takes a value that is no array as it is."""
+    if value is None:
+        return p.is_optional
+    return type(value) in SCALARS and (p.role is WEAK or (p.takes_plain_scalar and type(value) is int))
+
+
+def _converted(declaration: Declaration, values: Sequence[Any]) -> list[Any]:
+    """The arguments: sequences of arrays as lists, other arguments than arrays checked and converted."""
+    found = list(values)
+    for at in declaration.array_positions:
+        if type(found[at]) is tuple:
+            found[at] = list(found[at])
+    for at in declaration.read_positions:
+        found[at] = convert_argument(declaration, at, found[at])
+    return found
+
+
 def _cached_decision(declaration: Declaration, values: Sequence[Any]) -> Backend | None:
     """Where a call runs that was decided about before.
 
@@ -106,10 +166,7 @@ def _call_on_chosen_home(declaration: Declaration, values: Sequence[Any]) -> Any
 
     Chooses the home, transfers the arrays, calls the native function and wraps the result.
     """
-    prepared = [
-        convert_argument(declaration, at, value) if p.is_read else value
-        for at, (p, value) in enumerate(zip(declaration.parameters, values, strict=True))
-    ]
+    prepared = _converted(declaration, values)
     arrays = arrays_among(prepared)
     if not arrays:
         return of_no_arrays(declaration, values)

@@ -56,13 +56,11 @@ class Limit:
     A smaller call runs in NumPy, if its inputs are there.
     """
 
-    __slots__ = ("elements", "even", "product", "recorded", "side")
+    __slots__ = ("elements", "even", "product", "recorded")
 
     def set(self, limits: cost.Limits) -> None:
         """Set all thresholds."""
         self.elements, self.product, self.even, self.recorded = [math.ceil(min(MOST, one)) for one in limits]
-        self.side = math.isqrt(self.product - 1) + 1 if self.product else 0
-        """For each of two arrays: the square root of `product`."""
 
 
 LAZY: Final = getattr(extension.speedups, "Lazy", None)

@@ -250,16 +250,16 @@ class Constants(dict[tuple[Any, type, Any], Native]):
             self[key] = constant
         return constant
 
-    def named(self, value: Any, name: str) -> Native:
+    def named(self, value: Any, name: str, function: str = "asarray") -> Native:
         """The cached 0-d native array of a Python scalar in the dtype `name`.
 
-        Raises OverflowError for an integer that the dtype cannot hold.
+        Raises OverflowError for `function` for an integer that the dtype cannot hold.
         """
         is_plain = value and not (type(value) is complex and _has_zero(value))
         exact = (value if is_plain else zero(value), type(value), name)
         constant = self._by_dtype.get(exact)
         if constant is None:
-            constant = self._home.constant(value, name)
+            constant = self._home.constant(value, name, function)
             if len(self._by_dtype) >= self.MOST:
                 self._by_dtype.clear()
                 self.clear()

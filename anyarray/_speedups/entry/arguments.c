@@ -1,7 +1,7 @@
 /* Which argument is which parameter's, and whether its fast path takes it.
 
 Compiled: arguments of the builtin classes, keywords whose names are interned. Left to Python: subclasses,
-NumPy's scalars, lists for tuples, and every error. Repeated here: what `_call.body._conversion` takes as it is. */
+NumPy's scalars, lists for tuples, and every error: `_call.arguments.convert_argument`. */
 
 #include "arguments.h"
 #include "config.h"

@@ -89,7 +89,7 @@ typedef struct {
 /* What a function is: flags. `_call.declaration.Declaration` has most of them. */
 enum {
     IS_POWER = 1,
-    HAS_OPERATOR = 2,
+    IS_OPERATOR = 2, /* a method such as `__add__` */
     TAKES_NDARRAYS = 4,
     GIVES_NEW_MEMORY = 8,
     MULTIPLIES = 16,

@@ -6,8 +6,8 @@
 #include "call.h"
 
 /* functions.c */
-FastPath fast_function, call_at_once;   /* `_call.body.source` */
-FastPath fast_join;                     /* `_call.body._prologue_of_sequence` */
+FastPath fast_function, call_at_once;   /* `_call.slow_path.call` */
+FastPath fast_join;                     /* `_call.slow_path.call` */
 
 /* operators.c */
 FastPath fast_inplace;                  /* `_array.array.Array.__iadd__` */

@@ -1,11 +1,9 @@
 /* Functions of arrays, and operators.
 
-Compiled: what `_call.body` writes in Python, for Arrays that live where the call runs, ndarrays and scalars
-of NumPy, and Python scalars that the home knows: unwrap, call the native function, wrap. Left to Python:
-transfers, decisions by cost, arguments to be converted, every error. Repeated here:
-- where a call of Arrays may stay: `_call.body._is_settled` (is_settled);
+Compiled: calls of Arrays that live where the call runs, ndarrays and scalars of NumPy, and Python scalars: unwrap, call
+the native function, wrap. Left to Python: transfers, decisions by cost, arguments to be converted, every error.
+Repeated here:
 - that the result for an ndarray does not share its memory: `_call.wrapping.unshared` (call_native);
-- the dtype of a Python scalar: `_call.body._constant` (native_scalar);
 - that views of guarded memory are recorded: `_memory.views.is_guarded` (records_views). */
 
 #include "arguments.h"
@@ -128,7 +126,7 @@ native_scalar(Call *call, PyObject *value, PyObject *home, PyObject *beside)
         PyObject *scalar = PyObject_CallOneArg((PyObject *)Py_TYPE(beside), value);
         return scalar == NULL ? fall_back() : scalar;
     }
-    return Py_XNewRef(look_up_scalar(get_slot(home, config.constants_offset), value, home, beside));
+    return look_up_scalar(get_slot(home, config.constants_offset), value, home, beside);
 }
 
 /* Whether a native array is none of `natives`. */

@@ -1,8 +1,8 @@
 /* Operators of scalars, as of x[0] * y[0], and powers with a scalar as exponent.
 
-Compiled: the operators of NumPy's scalars, which take a third of the time of a ufunc. Left to Python: all other operands.
-Repeated here: which operators NumPy's scalars apply themselves, with their own warnings, `_call.body._value`
-(are_operands); powers for which another function stands, `_call.body._common_call` (call_power). */
+Compiled: the operators of NumPy's scalars, which take a third of the time of a ufunc and warn of integers that overflow.
+Left to Python: all other operands. Repeated here: powers for which another function stands, `_call.execution.call_on`
+(call_power). */
 
 #include "scalar_operators.h"
 #include "arrays.h"
@@ -89,12 +89,9 @@ PyObject *
 call_power(PyObject *home, PyObject *base, PyObject *exponent, int *is_known)
 {
     PyObject *name = look_up_scalar(get_slot(home, config.powers_offset), exponent, home, base);
-    *is_known = name != NULL;
-    if (name == NULL || name == Py_None) {
-        return NULL;
-    }
-    *is_known = 0;
-    PyObject *function = PyObject_GetAttr(home, name);
+    *is_known = name == Py_None;
+    PyObject *function = name == NULL || *is_known ? NULL : PyObject_GetAttr(home, name);
+    Py_XDECREF(name);
     if (function == NULL) {
         return fall_back();
     }

@@ -1,9 +1,8 @@
 /* Scalars: NumPy's, and Python's beside arrays.
 
-Compiled: the dtypes of NumPy's scalars; `bool`, `int`, `float`, `operator.index` and `item` of an Array of one; Python scalars that a home has in its tables `constants` and `powers`, and numbers that are no complex
-beside each other. Left to Python: to put a scalar into the table when it comes first, as
-`_registry.home.Constants` does, and numbers that the dtype cannot hold. Repeated here: the keys of these
-tables, with `_registry.home.zero` for what is zero. */
+Compiled: the dtypes of NumPy's scalars; `bool`, `int`, `float`, `operator.index` and `item` of an Array of one; Python scalars beside an array, from the tables `constants` and `powers` of a home, and numbers that are no complex
+beside each other. Left to Python: numbers that the dtype cannot hold. Repeated here: the keys of these tables, with
+`_registry.home.zero` for what is zero. */
 
 #include "scalars.h"
 #include "arrays.h"
@@ -66,7 +65,7 @@ look_up_scalar(PyObject *table, PyObject *value, PyObject *home, PyObject *besid
         return fall_back();
     }
     PyObject *key = scalar_key(value, dtype);
-    PyObject *found = key == NULL ? NULL : PyDict_GetItemWithError(table, key);
+    PyObject *found = key == NULL ? NULL : PyObject_GetItem(table, key); /* the table makes what it lacks */
     Py_XDECREF(key);
     Py_DECREF(dtype);
     return found == NULL ? fall_back() : found;

@@ -51,8 +51,8 @@ takes_python_scalar(int typenum, PyObject *value)
 exception. */
 PyObject *scalar_key(PyObject *value, PyObject *dtype);
 
-/* The value in a home's table for a Python scalar beside a native array: a borrowed reference, or NULL without
-an exception. */
+/* The value in a home's table for a Python scalar beside a native array, which the table makes if it lacks it: a new
+reference, or NULL without an exception. */
 PyObject *look_up_scalar(PyObject *table, PyObject *value, PyObject *home, PyObject *beside);
 
 /* A native 0-d array of NumPy of a Python number in its own dtype: a new reference, or NULL without an
