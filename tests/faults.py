@@ -90,10 +90,10 @@ _choice/automatic.py | numpy | automatic
 _cli/results.py | numpy | command_line history
     self.names]
     self.names[:1]]
-_memory/ownership.py | jax,tf | sharing:large_result
+_memory/ownership.py | numpy,jax,tf | sharing:result
     SOLE_REFERENCES + views  # as `_reference_count`
     SOLE_REFERENCES + views + 1  # as `_reference_count`
-_memory/transfer.py | jax,tf | transfers
+_memory/transfer.py | numpy,jax,tf | sharing:guard
     if mode == "raise":
     if False:
 _memory/views.py | jax,tf | views
@@ -142,8 +142,8 @@ backends/tensorflow/elementwise.py | tf | backends/edges:exactly differential:le
     where(_is_negative(x2), raw(constant(0), constant(-1)),
     where(_is_negative(x2), raw(constant(-1), constant(0)),
 backends/tensorflow/indexing.py | tf | indexing
-    return _Cut(start, max(stop, 0), step,
-    return _Cut(start, stop, step,
+    ends_at_edge=stop < 0), count
+    ends_at_edge=False), count
 backends/tensorflow/manipulation.py | tf | differential:tile backends/tensorflow_values:tile
     if name_of(x) == "uint16":
     if False:
