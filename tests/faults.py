@@ -76,9 +76,9 @@ _speedups/numerics/random.c | numpy,jax | random/keys random/generator random/di
     x1 += b + n;
     x1 += b;
 _speedups/lazy/recording.c | numpy | chains many_elements
-    record_named(call, home, constants.multiply, operands, 2, below);
-    record_named(call, home, constants.square, operands, 1, below);
-_speedups/numerics/sums.c | numpy | chains many_elements
+    record_named(call, home, constants.multiply, operands, 2, below) : NULL;
+    record_named(call, home, constants.square, operands, 1, below) : NULL;
+_speedups/numerics/sums.c | numpy | many_elements:variance
     return size <= PART ? 1 : count_parts
     return size < PART ? 1 : count_parts
 _calibration/fitting.py | numpy | profile:visit profile:law
@@ -102,7 +102,7 @@ _memory/views.py | jax,tf | views
 _registry/registry.py | numpy | backends choice
     and (not index or index.isdecimal()):
     :
-backends/_shared/composed.py | jax,tf,numpy | backends/unknown_lengths
+backends/_shared/composed.py | numpy | backends/composed
     axis %= x.ndim
     pass
 backends/_parts.py | numpy | backends/numpy_parts
@@ -201,7 +201,7 @@ numpy/_ufuncs.py | jax,tf | drop_in/functions:multiply
 random/_draws.py | numpy,jax | random/distributions random/keys
     centred = (steps + 0.5) * unit
     centred = steps * unit
-transforms/_derivatives.py | jax | transforms:argnums transforms:named transforms:twice
+transforms/_derivatives.py | jax,tf | transforms:argnums transforms:named transforms:twice
     if len(set(numbers)) < len(numbers):
     if False:
 transforms/_vmap.py | numpy | transforms:vmap batching:axis

@@ -19,6 +19,8 @@ from comparison import assert_same
 import anyarray as xp
 from anyarray._registry import libraries
 
+pytestmark = pytest.mark.few_backends
+
 ROWS: Final = np.asarray([[0.5, 1.0, -2.0], [3.0, -0.25, 4.0]])
 SQUARE: Final = np.asarray([[2.0, 1.0, 0.0], [0.5, 3.0, -1.0], [1.0, 0.0, 4.0]])
 
