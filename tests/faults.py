@@ -201,7 +201,7 @@ numpy/_ufuncs.py | jax,tf | drop_in/functions:multiply
 random/_draws.py | numpy,jax | random/distributions random/keys
     centred = (steps + 0.5) * unit
     centred = steps * unit
-transforms/_derivatives.py | numpy,jax,tf | transforms:argnums transforms:named transforms:twice
+transforms/_derivatives.py | numpy | transformed_functions:argnums
     if len(set(numbers)) < len(numbers):
     if False:
 transforms/_vmap.py | numpy | transforms:vmap batching:axis
