@@ -40,8 +40,7 @@ def _without(folder: str, *paths: str) -> tuple[str, ...]:
 PORTIONS = (
     ON_TORCH,
     _without("tests/backends", *ON_TORCH),
-    _FOLDERS,
-    _COMPILING,
+    (*_FOLDERS, *_COMPILING),
     _without("tests", "tests/gpu", "tests/backends", *_FOLDERS, *_COMPILING, *ON_TORCH),
 )
 """Tests that run in processes of their own, as what TensorFlow compiles is never freed."""

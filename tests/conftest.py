@@ -22,6 +22,8 @@ import importlib.util
 import json
 import os
 import re
+import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -60,6 +62,8 @@ COMPILED: Final = pytest.StashKey[dict[str, float]]()
 """How many functions JAX compiled in these processes, and in how many seconds."""
 RAN: Final = pytest.StashKey[collections.Counter[str]]()
 """How many tests passed on each backend, and without one."""
+FORKING: Final = pytest.StashKey[str]()
+"""The socket of `forking.py`; empty where it does not run."""
 DRAW: Final = pytest.StashKey[str]()
 """The word from which follows what is drawn; empty for what every run draws."""
 
@@ -98,6 +102,7 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[BESIDE_A_GPU] = False
     config.stash[COMPILED] = {"functions": 0, "seconds": 0.0}
     config.stash[RAN] = collections.Counter()
+    config.stash[FORKING] = config.workerinput["forking"] if hasattr(config, "workerinput") else fork_server(config)
     config.pluginmanager.register(Ran(config))
     draw = config.getoption("--draw")
     config.stash[DRAW] = draw = datetime.date.today().isoformat() if draw == "today" else draw
@@ -115,6 +120,36 @@ def pytest_configure(config: pytest.Config) -> None:
     missing = [name for name in config.getoption("--expect").split(",") if name and name not in config.stash[NAMES]]
     if missing:
         raise pytest.UsageError(f"--expect: {', '.join(missing)} not installed or without a device")
+
+
+def fork_server(config: pytest.Config) -> str:
+    """The socket of a new process of `forking.py`, which ends with ours."""
+    if sys.platform != "linux":
+        return ""
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "socket")
+    libraries = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
+    command = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "forking.py")]
+    environment, away = inherited() | {"TMPDIR": folder}, subprocess.DEVNULL
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(path)
+        listening.listen()
+        server = subprocess.Popen(
+            [*command, str(listening.fileno()), *libraries], cwd=ROOT, env=environment, pass_fds=[listening.fileno()],
+            stdin=subprocess.PIPE, stdout=away, stderr=away,
+        )  # fmt: skip
+
+    def end() -> None:
+        server.communicate()
+        shutil.rmtree(folder)
+
+    config.add_cleanup(end)
+    return path
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.workerinput["forking"] = node.config.stash[FORKING]
 
 
 def note_compilation(compiled: dict[str, float], event: str, seconds: float, **_: Any) -> None:
@@ -391,31 +426,29 @@ def run_python() -> Callable[..., str]:
 
 
 @pytest.fixture(scope="session")
-def forked(run_python: Callable[..., str], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., str]]:
+def forked(
+    run_python: Callable[..., str], tmp_path_factory: pytest.TempPathFactory, pytestconfig: pytest.Config
+) -> Callable[..., str]:
     """`run_python` for programs that may find TensorFlow and JAX imported.
 
     These share one import of both: see `forking.py`. Elsewhere than on Linux libraries do not always survive a fork.
     """
-    if sys.platform != "linux":
-        yield run_python
-        return
-    libraries = [name for name in ("tensorflow", "jax") if importlib.util.find_spec(name)]
-    command = [sys.executable, "-W", "ignore", str(ROOT / "tests" / "forking.py"), *libraries]
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+    path = pytestconfig.stash[FORKING]
+    if not path:
+        return run_python
     outputs = [tmp_path_factory.mktemp("forked") / name for name in ("out", "err")]
-    with subprocess.Popen(command, cwd=ROOT, env=inherited(), text=True, **pipes) as server:
-        assert server.stdin and server.stdout
 
-        def run(program: str, **variables: str) -> str:
-            for output in outputs:
-                output.write_text("")
-            request = textwrap.dedent(program), variables, *map(str, outputs)
-            print(json.dumps(request), file=server.stdin, flush=True)
-            assert server.stdout.readline() == "0\n", outputs[1].read_text()
-            return outputs[0].read_text()
+    def run(program: str, **variables: str) -> str:
+        for output in outputs:
+            output.write_text("")
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect(path)
+            with client.makefile("rw") as file:
+                print(json.dumps([textwrap.dedent(program), variables, *map(str, outputs)]), file=file, flush=True)
+                assert file.readline() == "0\n", outputs[1].read_text()
+        return outputs[0].read_text()
 
-        yield run
-        server.stdin.close()
+    return run
 
 
 @pytest.fixture(scope="session")

@@ -76,9 +76,9 @@ _speedups/numerics/random.c | numpy,jax | random/keys random/generator random/di
     x1 += b + n;
     x1 += b;
 _speedups/lazy/recording.c | numpy | chains many_elements
-    record_named(call, home, constants.multiply, operands, 2, below);
-    record_named(call, home, constants.square, operands, 1, below);
-_speedups/numerics/sums.c | numpy | chains many_elements
+    record_named(call, home, constants.multiply, operands, 2, below) : NULL;
+    record_named(call, home, constants.square, operands, 1, below) : NULL;
+_speedups/numerics/sums.c | numpy | many_elements:variance
     return size <= PART ? 1 : count_parts
     return size < PART ? 1 : count_parts
 _calibration/fitting.py | numpy | profile:visit profile:law
@@ -90,10 +90,10 @@ _choice/automatic.py | numpy | automatic
 _cli/results.py | numpy | command_line history
     self.names]
     self.names[:1]]
-_memory/ownership.py | jax,tf | sharing:large_result
+_memory/ownership.py | numpy,jax,tf | sharing:result
     SOLE_REFERENCES + views  # as `_reference_count`
     SOLE_REFERENCES + views + 1  # as `_reference_count`
-_memory/transfer.py | jax,tf | transfers
+_memory/transfer.py | numpy,jax,tf | sharing:guard
     if mode == "raise":
     if False:
 _memory/views.py | jax,tf | views
@@ -102,7 +102,7 @@ _memory/views.py | jax,tf | views
 _registry/registry.py | numpy | backends choice
     and (not index or index.isdecimal()):
     :
-backends/_shared/composed.py | jax,tf,numpy | backends/unknown_lengths
+backends/_shared/composed.py | numpy | backends/composed
     axis %= x.ndim
     pass
 backends/_parts.py | numpy | backends/numpy_parts
@@ -142,8 +142,8 @@ backends/tensorflow/elementwise.py | tf | backends/edges:exactly differential:le
     where(_is_negative(x2), raw(constant(0), constant(-1)),
     where(_is_negative(x2), raw(constant(-1), constant(0)),
 backends/tensorflow/indexing.py | tf | indexing
-    return _Cut(start, max(stop, 0), step,
-    return _Cut(start, stop, step,
+    ends_at_edge=stop < 0), count
+    ends_at_edge=False), count
 backends/tensorflow/manipulation.py | tf | differential:tile backends/tensorflow_values:tile
     if name_of(x) == "uint16":
     if False:
@@ -201,7 +201,7 @@ numpy/_ufuncs.py | jax,tf | drop_in/functions:multiply
 random/_draws.py | numpy,jax | random/distributions random/keys
     centred = (steps + 0.5) * unit
     centred = steps * unit
-transforms/_derivatives.py | jax | transforms:argnums transforms:named transforms:twice
+transforms/_derivatives.py | numpy | transformed_functions:argnums
     if len(set(numbers)) < len(numbers):
     if False:
 transforms/_vmap.py | numpy | transforms:vmap batching:axis

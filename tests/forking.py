@@ -1,30 +1,46 @@
 """A process that has imported libraries, and forks for each program.
 
-So programs that need TensorFlow, which takes seconds to import, share one import. `anyarray` is not imported before.
-The fixture `forked` in `conftest.py` starts it. A line of standard input is a program, variables of its environment,
-and the files for its output; a line of standard output is its exit status.
+So programs that need TensorFlow, which takes seconds to import, share one import, also those of several processes that
+run tests. The first program waits for it. `anyarray` is not imported before. `conftest.py` starts the process; its
+fixture `forked` sends a program, variables of its environment, and the files for its output as a line to the socket.
+The answer is the exit status. The process ends when its standard input does.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
+import signal
+import socket
 import sys
 import traceback
 
 
-def main(libraries: list[str]) -> None:
-    replies = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what libraries print is no reply
-    for name in libraries:
-        __import__(name)
-    for line in sys.stdin:
+def main(descriptor: str, *libraries: str) -> None:
+    with socket.socket(fileno=int(descriptor)) as listening:
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody asks how those that serve a program end
+        while sys.stdin not in select.select([listening, sys.stdin], [], [])[0]:
+            connection, _ = listening.accept()
+            for name in libraries:
+                __import__(name)
+            if not os.fork():
+                serve(connection)
+            connection.close()
+    os._exit(0)  # ending as usual takes the libraries seconds
+
+
+def serve(connection: socket.socket) -> None:
+    """Run a program in a process of its own, and answer how that ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    with connection.makefile("rw") as file:
+        request = json.loads(file.readline())
         child = os.fork()
         if not child:
-            run(*json.loads(line))
+            run(*request)
         _, status = os.waitpid(child, 0)
-        print(os.waitstatus_to_exitcode(status), file=replies, flush=True)
-    os._exit(0)  # ending as usual takes the libraries seconds
+        print(os.waitstatus_to_exitcode(status), file=file)
+    os._exit(0)
 
 
 def run(program: str, variables: dict[str, str], *outputs: str) -> None:
@@ -48,4 +64,4 @@ def run(program: str, variables: dict[str, str], *outputs: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main(*sys.argv[1:])

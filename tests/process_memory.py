@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-MOST: Final = 2_500_000_000
+MOST: Final = 3_000_000_000
 """Bytes that a process may take: four, a compiler and the system beside them fit in 16 GB."""
 USUAL: Final = 2_000_000_000
 """Bytes beyond which caches are cleared, rarely, as what is needed again is compiled again."""

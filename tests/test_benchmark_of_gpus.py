@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("rich")
 
 
+@pytest.mark.few_backends
 def test_times_of_every_backend_are_reported(name: str, forked: Callable[..., str]) -> None:
     told = forked(
         f"""
@@ -46,6 +47,7 @@ def test_every_chapter_is_called(forked: Callable[..., str]) -> None:
     assert has_all == "True"
 
 
+@pytest.mark.few_backends
 def test_transfers_and_compiled_functions_are_timed(name: str, forked: Callable[..., str]) -> None:
     forked(
         f"""

@@ -463,7 +463,7 @@ def test_creation_on_another_backend_gives_what_its_bodies_give(framework: str) 
         cases: list[tuple[Any, tuple[Any, ...]]] = [(xp.arange, one) for one in RANGES]
         cases += [(one, (shape,)) for one in (xp.zeros, xp.ones) for shape in (0, 3, (2, 3), (), -1, (2, 0), (2.0,))]
         cases += [(xp.full, (2, value)) for value in (2.5, 2, True, 1j, 2**70, -(2**63), 2**63)]
-        for x in [xp.ones((2, 3), dtype=kind) for kind in kinds]:
+        for x in [xp.ones((2, 3), dtype=kind) for kind in (xp.bool, xp.int8, xp.float32)]:
             cases += [(xp.zeros_like, (x,)), (xp.ones_like, (x,))]
             cases += [(xp.full_like, (x, value)) for value in (2.5, 2, True, 1j, 300, 2**70, float("nan"))]
         for (function, given), kind in itertools.product(cases, kinds):

@@ -304,3 +304,10 @@ def test_an_array_without_axes_is_cast_as_other_arrays_are() -> None:
     x[1] = xp.asarray(300)
     x[2] = np.int64(300)
     assert x.tolist() == [44, 44, 44]
+
+
+def test_slices_backwards_reach_the_first_element_inside_jit() -> None:
+    host = np.arange(15).reshape(3, 5)
+    keys = [np.s_[::-1], np.s_[:, ::-1], np.s_[1, 4::-2], np.s_[2::-2, 3::-1], np.s_[..., None, 1::-1]]
+    for found, key in zip(xp.jit(lambda x: [x[one] for one in keys])(xp.asarray(host)), keys, strict=True):
+        np.testing.assert_array_equal(np.asarray(found), host[key], err_msg=str(key))

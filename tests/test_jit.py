@@ -12,6 +12,8 @@ import pytest
 
 import anyarray as xp
 
+pytestmark = pytest.mark.few_backends
+
 jax = pytest.importorskip("jax", reason="these tests are about JAX's and TensorFlow's own transforms")
 tf = pytest.importorskip("tensorflow", reason="these tests are about JAX's and TensorFlow's own transforms")
 

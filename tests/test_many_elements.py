@@ -413,3 +413,14 @@ def test_running_results_are_numpys(dtype: str, shape: tuple[int, ...], backend:
             xp.cumulative_sum(x)
         with pytest.raises(IndexError, match="axis"):
             xp.cumulative_sum(x, axis=len(shape))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_the_variance_of_all_elements_is_numpys(dtype: str, backend: xp.Backend) -> None:
+    for size in (1 << 17, 200_003, 1 << 19) if backend.library == "numpy" else (1 << 17,):  # also in whole blocks
+        host = np.random.default_rng(size).standard_normal(size).astype(dtype)
+        is_exact = backend.library == "numpy" and np.lib.NumpyVersion(np.__version__) >= "2.3.0"
+        for ours, numpys in ((xp.var, np.var), (xp.std, np.std)):
+            np.testing.assert_allclose(
+                np.asarray(ours(xp.asarray(host))), numpys(host), rtol=0 if is_exact else 1e-5, err_msg=str(size)
+            )

@@ -281,6 +281,16 @@ def test_a_large_result_that_somebody_else_holds_too_stays_where_it_is(receiver:
 
 
 @pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])
+def test_a_result_that_one_other_variable_holds_stays_where_it_is(receiver: str) -> None:
+    x = xp.zeros(1000, device="numpy") + 1
+    native = x._native
+    y = x.to_device(receiver)
+    assert x._native is native
+    native[...] = 5
+    assert float(xp.max(y)) == 1
+
+
+@pytest.mark.parametrize("receiver", [b for b in CPU if b != "numpy"])
 def test_memory_that_was_handed_out_to_be_written_is_not_shared(receiver: str) -> None:
     x = xp.zeros(1000, device="numpy")
     capsule = x.__dlpack__(copy=False)  # of DLPack before 1.0, which says nothing of writing

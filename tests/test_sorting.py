@@ -28,6 +28,15 @@ def test_a_stable_sort_keeps_the_order_of_zeros(many: int) -> None:
     assert xp.signbit(columns[:, 1]).tolist() == [False] + [False, True, True] * many
 
 
+def test_rows_and_columns_are_sorted_in_both_orders() -> None:
+    for x in (np.asarray([[3, 1, 2], [2, 4, 0]]), np.asarray([[0.5, 2.0], [1.0, -1.0]])):
+        for axis in (0, 1):
+            expected = np.sort(x, axis=axis)
+            assert xp.sort(xp.asarray(x), axis=axis).tolist() == expected.tolist()
+            descending = xp.sort(xp.asarray(x), axis=axis, descending=True)
+            assert descending.tolist() == np.flip(expected, axis).tolist()
+
+
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "bfloat16", "int64", "uint64", "int8", "bool"])
 def test_many_elements_are_sorted_as_by_numpy(dtype: str, descending: bool) -> None:

@@ -494,7 +494,7 @@ def test_tensorflow_knows_earlier_arrays_of_numpy_and_keeps_the_log_level_of_the
         assert told == ["['numpy'] numpy", "Array Array EagerTensor", "0"], imports
 
 
-def test_arrays_are_found_on_the_devices_of_a_worker(run_python: Callable[..., str]) -> None:
+def test_arrays_are_found_on_the_devices_of_a_worker(forked: Callable[..., str]) -> None:
     program = """
         import json, os, socket
         with socket.socket() as one:
@@ -510,7 +510,7 @@ def test_arrays_are_found_on_the_devices_of_a_worker(run_python: Callable[..., s
             print(x.device, (x + xp.from_native(tf.constant([1.0, 2.0, 3.0]))).tolist())
             print(float(strategy.run(lambda: xp.to_native(xp.sum(x)))), xp.grad(lambda x: xp.sum(x * x))(x).tolist())
     """
-    assert run_python(program).splitlines() == ["tf-cpu [2.0, 3.0, 4.0]", "3.0 [2.0, 2.0, 2.0]"]
+    assert forked(program).splitlines() == ["tf-cpu [2.0, 3.0, 4.0]", "3.0 [2.0, 2.0, 2.0]"]
 
 
 def test_a_call_that_fails_calls_few_ops(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,6 +22,8 @@ from comparison import assert_same
 import anyarray as xp
 from anyarray._choice import choice
 
+pytestmark = pytest.mark.few_backends
+
 ROWS: Final = np.asarray([[0.5, 1.0, -2.0], [3.0, -0.25, 4.0]])
 THREADS: Final = 6
 

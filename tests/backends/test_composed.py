@@ -66,7 +66,7 @@ CASES: dict[str, Any] = {
     "ones_like": lambda x: xp.ones_like(x, dtype=xp.float32),
     "reciprocal": lambda x: xp.reciprocal(xp.astype(x + 1, xp.float64)),
     "square": lambda x: xp.square(x),
-    "take_along_axis": lambda x: xp.take_along_axis(x, xp.asarray([[2, -1], [0, 0]]), axis=1),
+    "take_along_axis": lambda x: xp.take_along_axis(x, xp.asarray([[2, -1], [0, 0]]), axis=-1),
     "tile": lambda x: xp.tile(x, (2, 1, 2)),
     "tile to nothing": lambda x: xp.tile(x, (0,)),
     "unstack": lambda x: xp.stack(xp.unstack(x, axis=-1)),

@@ -302,8 +302,6 @@ def test_torch_compile_takes_a_portable_function_into_its_graph(compiled: Any) -
     (run(x)[:, 0] ** 2).sum().backward()
     (expected[:, 0] ** 2).sum().backward()
     torch.testing.assert_close(x.grad, y.grad)
-    told = torch._dynamo.explain(lambda x: 2 * softmax(x * 2) + 1)(x)
-    assert (told.graph_count, told.graph_break_count) == (1, 0)
 
 
 @_OF_ITS_OWN

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -75,11 +75,11 @@ def test_a_module_is_run_with_its_exit_status_and_no_file_is_changed(
     assert {path: path.read_bytes() for path in program.rglob("*.py")} == before
 
 
-def test_the_backend_is_chosen_by_name(program: Path, framework: str) -> None:
+def test_the_backend_is_chosen_by_name(program: Path, framework: str, forked: Callable[..., str]) -> None:
     (program / "where.py").write_text("import numpy as np; print(np.ones(2).device, repr(np.ones(2)))")
-    command = [sys.executable, "-m", "anyarray", "run", "--backend", framework, str(program / "where.py")]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout == f"{xp.device(framework)} array([1., 1.])\n"
+    command = ["run", "--backend", framework, str(program / "where.py")]
+    told = forked(f"from anyarray.__main__ import main; raise SystemExit(main({command}))")
+    assert told == f"{xp.device(framework)} array([1., 1.])\n"
 
 
 def test_a_script_or_a_backend_that_is_not_there_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
