@@ -7,6 +7,7 @@ computed; what has an integral of a smooth function over a half line is computed
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -382,17 +383,29 @@ def beta(a: Array, b: Array) -> Array:
     (a, first), (b, second) = _off_poles(a, b), _off_poles(b, a)
     small, large = xp.minimum(a, b), xp.maximum(a, b)
     both = small + large
+    is_positive = small > 0
     lost = small - (both - large)
-    near = gamma(small) / gamma(both) * gamma(large) * (1 - lost * digamma(both))
+    others = xp.where(is_positive, 1.0, xp.stack([small, large, both]))
+    near = _beta_of_gammas(others) * (1 - lost * digamma(others[2, ...]))
+    is_far = (small < -140) | (large > 140)
     sign = gammasgn(a) * gammasgn(b) * gammasgn(both)
-    near = xp.where((small < 0) & ((small < -140) | (large > 140)), sign * xp.exp(betaln(a, b)), near)
-    found = first * second * xp.where((large < _SHIFT) | (small < 0), near, _beta_of_large(small, large, both, lost))
-    is_zero = _is_pole(both) | (xp.isinf(large) & (small > 0) & xp.isfinite(small))
+    found = first * second * xp.where(is_far, sign * xp.exp(betaln(a, b)), near)
+    found = xp.where(is_positive, _beta_of_positive(small, large), found)
+    is_zero = _is_pole(both) | (xp.isinf(large) & is_positive & xp.isfinite(small))
     return xp.where(_is_pole(a) | _is_pole(b), math.inf, xp.where(is_zero, 0.0, found))
 
 
-def _beta_of_large(small: Array, large: Array, both: Array, lost: Array) -> Array:
-    """The beta function of positive numbers, whose sum is `both + lost`."""
+def _beta_of_gammas(xs: Array) -> Array:
+    """`gamma(a) * gamma(b) / gamma(a + b)` of these three."""
+    gammas = gamma(xs)
+    return gammas[0, ...] / gammas[2, ...] * gammas[1, ...]
+
+
+def _beta_of_positive(small: Array, large: Array) -> Array:
+    both = small + large
+    lost = small - (both - large)
+    digamma_of_both = xp.log(both) - 0.5 / both  # about that
+    near = _beta_of_gammas(xp.where(large < _SHIFT, xp.stack([small, large, both]), 1.0)) * (1 - lost * digamma_of_both)
     # Powers keep the digits that a difference of logarithms of the gamma function loses.
     (part, more), (rest, more_of_rest) = _ratio(large, both), _ratio(small, both)
     of_small = gamma(xp.minimum(small, xp.full_like(small, _SHIFT))) * xp.exp(small) * xp.pow(both, -small)
@@ -400,7 +413,7 @@ def _beta_of_large(small: Array, large: Array, both: Array, lost: Array) -> Arra
     is_small = small < _SHIFT
     more = (large - 0.5) * more - lost + xp.where(is_small, 0.0, (small - 0.5) * more_of_rest + _stirling(small))
     found = xp.pow(part, large - 0.5) * xp.exp(_stirling(large) - _stirling(both) + more)
-    return found * xp.where(is_small, of_small, of_large)
+    return xp.where(large < _SHIFT, near, found * xp.where(is_small, of_small, of_large))
 
 
 def binomial(n: Array, k: Array) -> Array:
@@ -474,15 +487,22 @@ def _wide(*xs: Array) -> list[Array]:
     return [xp.expand_dims(x, axis=-1) for x in xs]
 
 
-def _integral(start: Array, end: Array, *integrands: Callable[[Array], Array]) -> list[Array]:
-    """Integrals from `start` to `end` of products of the first function with each of these."""
-    nodes, weights = (xp.asarray(one, dtype=start.dtype) for one in (_NODES, _WEIGHTS))
-    low, length = _wide(start, end - start)
-    at = low + length * nodes
-    first = integrands[0](at) * weights
-    return [(end - start) * xp.sum(first, axis=-1)] + [
-        (end - start) * xp.sum(first * one(at), axis=-1) for one in integrands[1:]
-    ]
+def _integral(bounds: Sequence[Array], integrand: Callable[[Array], Array], *factors: Callable[..., Array]) -> Any:
+    """The integral from the first to the second of `bounds`, and on to the next.
+
+    Others follow, of the product of the integrand with each of `factors`. Each pair of bounds has nodes of its own,
+    which are denser near its first for the last pair, and else near its second.
+    """
+    nodes, weights = (xp.asarray(one, dtype=bounds[0].dtype) for one in (_NODES, _WEIGHTS))
+    wide = _wide(*bounds)
+    places, lengths = [], []
+    for n, (low, high) in enumerate(itertools.pairwise(wide)):
+        is_last = n == len(wide) - 2
+        places.append(low + (high - low) * nodes if is_last else high - (high - low) * nodes)
+        lengths.append((high - low) * weights)
+    at = xp.concat(places, axis=-1)
+    found = integrand(at) * xp.concat(lengths, axis=-1)
+    return [xp.sum(one, axis=-1) for one in (found, *[found * factor(at) for factor in factors])]
 
 
 def _gammainc(a: Array, x: Array, with_slope: bool = False) -> list[Array]:
@@ -501,8 +521,7 @@ def _gammainc(a: Array, x: Array, with_slope: bool = False) -> list[Array]:
         end = end - fall / (size + x * sign * xp.expm1(sign * end))
     wide_size, wide_x, wide_sign = _wide(size, x, sign)
     integrals = _integral(
-        xp.zeros_like(x),
-        end,
+        [xp.zeros_like(x), end],
         lambda w: xp.exp(-wide_size * w - wide_x * _exp_rest(wide_sign * w)),
         *[lambda w: w] * with_slope,
     )
@@ -516,14 +535,15 @@ def _gammainc(a: Array, x: Array, with_slope: bool = False) -> list[Array]:
         if with_slope:
             slope_of_series = slope_of_series + n * term / ((a + n) * (a + n))
     is_small = (a < 1) & (x < 1)
-    log_power = a * xp.log(x) - xp.where(a < 0.5, a * _log_gamma_one(a), gammaln(a + 1))
-    upper = -xp.expm1(log_power) - xp.exp(log_power) * a * series
-    lower = xp.where(is_small, xp.exp(log_power) * (1 + a * series), xp.where(is_lower, found, 1 - found))
+    log_gamma = xp.where(a < 0.5, a * _log_gamma_one(a), gammaln(a + 1))
+    log_power, power = a * xp.log(x) - log_gamma, xp.pow(low, a) * xp.exp(-log_gamma)
+    upper = -xp.expm1(log_power) - power * a * series
+    lower = xp.where(is_small, power * (1 + a * series), xp.where(is_lower, found, 1 - found))
     upper = xp.where(is_small, upper, xp.where(is_lower, 1 - found, found))
     if not with_slope:
         return [lower, upper, density]
     logs = _log_ratio_to_mean(x, a, (x - a) / a) + _less_digamma(a)
-    by_series = lower * logs + xp.exp(log_power) * slope_of_series
+    by_series = lower * logs + power * slope_of_series
     by_integral = -sign * (logs + 1 / a) * found - density * integrals[1]
     return [lower, upper, density, xp.where(is_small, by_series, by_integral)]
 
@@ -557,7 +577,8 @@ def _beta_density(a: Array, b: Array, x: Array, y: Array) -> Array:
     series = a * _log_of_ratio_rest(x, a / both, more) + b * _log_of_ratio_rest(y, b / both, -more)
     bell = xp.where(xp.abs(both * x - a) > 4800, xp.exp(-series), bell)
     far = bell * xp.exp(_stirling(both) - _stirling(a) - _stirling(b)) * xp.sqrt(a * (b / both) / (2 * math.pi))
-    near = xp.pow(x, a) * xp.pow(y, b) * (1 + (a * lost_x / x + b * lost_y / y)) / beta(a, b)
+    near = xp.pow(x, a) * xp.pow(y, b) * (1 + (a * lost_x / x + b * lost_y / y))
+    near = near / _beta_of_positive(xp.minimum(a, b), xp.maximum(a, b))
     return xp.where((a < _SHIFT) | (b < _SHIFT), near, far)
 
 
@@ -603,9 +624,8 @@ def _betainc(a: Array, b: Array, x: Array, y: Array, with_slopes: bool = False) 
         rest = rest - xp.where(sign_ < 0, one_, b_) * _exp_rest(sign_ * w)
         return xp.exp(xp.where(is_plain_, one_ * log_t(w) + b_ * log_rest_of_t(w), rest))
 
-    integrands = (integrand, log_t, log_rest_of_t) if with_slopes else (integrand,)
-    before, after = _integral(middle, xp.zeros_like(x), *integrands), _integral(middle, end, *integrands)
-    integral, *by_parameters = (x * (one - other) for one, other in zip(after, before, strict=True))
+    factors = (log_t, log_rest_of_t) if with_slopes else ()
+    integral, *by_parameters = [x * one for one in _integral([xp.zeros_like(x), middle, end], integrand, *factors)]
     found = density / a * (1 + both * integral)
     lower, upper = xp.where(is_lower, found, 1 - found), xp.where(is_lower, 1 - found, found)
     if not with_slopes:
@@ -679,6 +699,18 @@ def betainc(a: Array, b: Array, x: Array) -> Array:
     return xp.where(is_inside, found, xp.where(is_defined, end, math.nan))
 
 
+def _step(p: Array, lower: Array, upper: Array, density: Array, log_slope: Array) -> Array:
+    """A step of Halley's method for the logarithm of the smaller part of a distribution.
+
+    `log_slope` is the derivative of the logarithm of the density.
+    """
+    is_low = p < 0.5
+    slope = density / xp.where(is_low, lower, -upper)
+    step = xp.where(is_low, xp.log(p / lower), xp.log((1 - p) / upper)) / slope
+    step = step / xp.clip(1 + step * (log_slope - slope) / 2, 0.5, 2)
+    return xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
+
+
 def gammaincinv(a: Array, p: Array) -> Array:
     rest = 1 - p
     z = ndtri(p)
@@ -689,10 +721,9 @@ def gammaincinv(a: Array, p: Array) -> Array:
     tail = xp.maximum(-xp.log(rest) - log_gamma, xp.ones_like(a))
     start = xp.where((a <= 1) & (tail > 1), xp.maximum(start, tail + (a - 1) * xp.log(tail)), start)
     x = xp.where((a > 1) & (normal > start), normal, start)
-    for _ in range(6):  # of Newton's method for logarithms, as those of such distributions are concave
+    for _ in range(4):
         lower, upper, density = _gammainc(a, x)
-        step = xp.where(p < 0.5, lower * xp.log(p / lower), upper * xp.log(upper / rest)) / density
-        x = x * xp.exp(xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0))
+        x = x * xp.exp(_step(p, lower, upper, density, a - x))
     is_end = ((p == 0) | (p == 1)) & (a >= 0)
     return xp.where(is_end, xp.where(p == 0, 0.0, math.inf), xp.where((a > 0) & (p > 0) & (p < 1), x, math.nan))
 
@@ -707,10 +738,9 @@ def betaincinv(a: Array, b: Array, p: Array) -> Array:
     low, high = xp.where(a > 1, xp.maximum(low, normal), low), xp.where(b > 1, xp.minimum(high, normal), high)
     logit = xp.where(p < 0.5, low, high)
     x, y = 1 / (1 + xp.exp(-logit)), 1 / (1 + xp.exp(logit))
-    for _ in range(7):
+    for _ in range(5):
         lower, upper, density = _betainc(a, b, x, y)
-        step = xp.where(p < 0.5, lower * xp.log(p / lower), upper * xp.log(upper / rest)) / density
-        factor = xp.exp(xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0))
+        factor = xp.exp(_step(p, lower, upper, density, a * y - b * x))
         x, y = x * factor / (x * factor + y), y / (x * factor + y)
     is_end = (p == 0) | (p == 1)
     return xp.where((a > 0) & (b > 0) & (p >= 0) & (p <= 1), xp.where(is_end, p, x), math.nan)
@@ -837,8 +867,8 @@ def exp1(x: Array) -> Array:
     low = xp.clip(x, 0, 1)
     near = low * _polynomial(_EIN, low) - _EULER - xp.log(low)
     large = xp.maximum(x, xp.ones_like(x))
-    end = xp.full_like(x, _LARGEST_FALL)
-    (far,) = _integral(xp.zeros_like(x), end, lambda w: xp.exp(-w) / (xp.expand_dims(large, axis=-1) + w))
+    bounds = [xp.zeros_like(x), xp.full_like(x, _LARGEST_FALL)]
+    (far,) = _integral(bounds, lambda w: xp.exp(-w) / (xp.expand_dims(large, axis=-1) + w))
     far = xp.exp(-large) * far
     return xp.where(x < 0, math.nan, xp.where(x < 1, near, xp.where(x == math.inf, 0.0, far)))
 
