@@ -15,6 +15,7 @@ import scipy.special
 import anyarray as xp
 from anyarray import errors
 from anyarray import special as sc
+from anyarray.backends._shared import blocks
 from benchmarks import special as accuracy
 
 pytestmark = [
@@ -306,6 +307,16 @@ def test_arguments_broadcast_and_may_be_scalars() -> None:
     )
     assert sc.gamma(xp.zeros((0, 3))).shape == (0, 3)
     assert sc.gamma(xp.asarray(4.0)).shape == ()
+
+
+@pytest.mark.usefixtures("backend")
+def test_blocks_of_large_arrays_and_later_calls_give_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blocks, "BLOCK", 8)
+    a, x = xp.asarray([[0.5], [2.0], [30.0]]), xp.asarray([0.25, 1.0, 3.0, 25.0, 40.0])
+    wanted = scipy.special.gammainc([[0.5], [2.0], [30.0]], [0.25, 1.0, 3.0, 25.0, 40.0])
+    for _ in range(7):  # TensorFlow makes a graph of it at the tenth block
+        np.testing.assert_allclose(np.asarray(sc.gammainc(a, x)), wanted, rtol=1e-12)
+    assert sc.gammainc(a[:0, ...], x).shape == (0, 5)
 
 
 def test_complex_numbers_are_refused(backend: xp.Backend) -> None:

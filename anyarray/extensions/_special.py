@@ -437,12 +437,19 @@ _LARGEST_FALL: Final = 37.0
 """Of the logarithm of an integrand, from where on nothing is added in float64."""
 
 
-def _scale_of(size: Array) -> Array:
-    """The least power of 2 by which `size` divided is not above 600, up to 8."""
+def _of_powers(size: Array, factors: Callable[[Array], Array]) -> Array:
+    """A product of powers, of which some may overflow.
+
+    `factors` computes it for exponents that are divided by a power of 2: so that `size`, that of the logarithms, is not
+    above 600, if it is up to 4800.
+    """
     scale = xp.ones_like(size)
     for limit in (600, 1200, 2400):
         scale = scale * xp.where(size > limit, 2.0, 1.0)
-    return scale
+    found = factors(scale)
+    for limit in (600, 1200, 2400):
+        found = found * xp.where(size > limit, found, 1.0)
+    return found
 
 
 def _log_of_ratio_rest(x: Array, mean: Array, more: Array) -> Array:
@@ -462,9 +469,9 @@ def _gamma_density(a: Array, x: Array) -> Array:
     size = large - small
     ratio, lost = _ratio(x, a)
     lost = a * lost + xp.sign(a - x) * ((large - size) - small)
-    scale = _scale_of(xp.maximum(size, xp.abs(a * xp.log(ratio))))
-    bell = xp.pow(xp.pow(ratio, a / scale) * xp.exp((a - x) / scale), scale) * (1 + lost)
-    bell = xp.where(size > 4800, xp.exp(-a * _log_of_ratio_rest(x, a, x - a)), bell)
+    logs = xp.maximum(size, xp.abs(a * xp.log(ratio)))
+    bell = _of_powers(logs, lambda scale: xp.pow(ratio, a / scale) * xp.exp((a - x) / scale)) * (1 + lost)
+    bell = xp.where(logs > 4800, xp.exp(-a * _log_of_ratio_rest(x, a, x - a)), bell)
     return xp.where(a < _SHIFT, near, xp.sqrt(a / (2 * math.pi)) * bell * xp.exp(-_stirling(a)))
 
 
@@ -570,12 +577,12 @@ def _beta_density(a: Array, b: Array, x: Array, y: Array) -> Array:
     (of_x, error_x), (of_y, error_y) = _product(x, both), _product(y, both)
     first, lost_first = _ratio(of_x, a, error_x + x * rest + lost_x * both)
     second, lost_second = _ratio(of_y, b, error_y + y * rest + lost_y * both)
-    scale = _scale_of(xp.abs(both * x - a))
-    bell = xp.pow(xp.pow(first, a / scale) * xp.pow(second, b / scale), scale)
+    logs = xp.maximum(xp.abs(a * xp.log(first)), xp.abs(b * xp.log(second)))
+    bell = _of_powers(logs, lambda scale: xp.pow(first, a / scale) * xp.pow(second, b / scale))
     bell = bell * (1 + (a * lost_first + b * lost_second))
     more = (b * x - a * y) / both
     series = a * _log_of_ratio_rest(x, a / both, more) + b * _log_of_ratio_rest(y, b / both, -more)
-    bell = xp.where(xp.abs(both * x - a) > 4800, xp.exp(-series), bell)
+    bell = xp.where(logs > 4800, xp.exp(-series), bell)
     far = bell * xp.exp(_stirling(both) - _stirling(a) - _stirling(b)) * xp.sqrt(a * (b / both) / (2 * math.pi))
     near = xp.pow(x, a) * xp.pow(y, b) * (1 + (a * lost_x / x + b * lost_y / y))
     near = near / _beta_of_positive(xp.minimum(a, b), xp.maximum(a, b))
