@@ -371,7 +371,8 @@ def betaln(a: Array, b: Array) -> Array:
     far = xp.where(small < _SHIFT, of_small, of_large) + ratio
     near = gammaln(small) + gammaln(large) - gammaln(both)
     found = xp.where((large < _SHIFT) | (small < 0), near, far)
-    found = xp.where(xp.isinf(large) & (small > 0) & xp.isfinite(small), -math.inf, found)
+    at_infinity = xp.where(small > 0, -math.inf, math.inf)
+    found = xp.where((large == math.inf) & xp.isfinite(small) & (small != 0), at_infinity, found)
     return xp.where(_is_pole(a) | _is_pole(b), math.inf, found)
 
 
@@ -389,8 +390,9 @@ def beta(a: Array, b: Array) -> Array:
     near = _beta_of_gammas(others) * (1 - lost * digamma(others[2, ...]))
     is_far = (small < -140) | (large > 140)
     sign = gammasgn(a) * gammasgn(b) * gammasgn(both)
-    found = first * second * xp.where(is_far, sign * xp.exp(betaln(a, b)), near)
-    found = xp.where(is_positive, _beta_of_positive(small, large), found)
+    found = xp.where(is_far, sign * xp.exp(betaln(a, b)), near)
+    found = first * second * xp.where(is_positive, _beta_of_positive(small, large), found)
+    found = xp.where((large == math.inf) & (small < 0), gammasgn(small) * math.inf, found)
     is_zero = _is_pole(both) | (xp.isinf(large) & is_positive & xp.isfinite(small))
     return xp.where(_is_pole(a) | _is_pole(b), math.inf, xp.where(is_zero, 0.0, found))
 
@@ -417,14 +419,21 @@ def _beta_of_positive(small: Array, large: Array) -> Array:
 
 
 def binomial(n: Array, k: Array) -> Array:
-    k = xp.where(_is_whole(n) & (n - k < k) & (n >= 0), n - k, k)
+    k = xp.where(_is_whole(n) & (n - k < k) & (n >= 0) & xp.isfinite(n) & xp.isfinite(k), n - k, k)
     product = xp.ones_like(n + k)
     for j in range(1, 21):
         product = product * xp.where(j <= k, (n - (k - j)) / j, 1.0)
-    found = xp.where(_is_whole(k) & (k >= 0) & (k <= 20), product, 1 / ((n + 1) * beta(n - k + 1, k + 1)))
+    # By the reflection of the gamma function where n - k would lose the digits of n.
+    is_beyond = k > n
+    of_both = beta(xp.where(is_beyond, n + 1, n - k + 1), xp.where(is_beyond, k - n, k + 1))
+    odd = xp.abs(k - 2 * xp.round(k / 2))
+    sine = xp.where(_is_whole(k), (2 * odd - 1) * _sin_pi(n), _sin_pi(k - n))
+    far = xp.where(is_beyond, of_both * sine / math.pi, 1 / ((n + 1) * of_both))
+    found = xp.where(_is_whole(k) & (k >= 0) & (k <= 20), product, far)
     found = xp.where(_is_whole(n) & _is_whole(k) & (found < 2**52), xp.round(found), found)
-    is_defined = xp.isfinite(n) & xp.isfinite(k) & ~((n < 0) & _is_whole(n))
-    return xp.where(is_defined, found, math.nan)
+    at_infinity = xp.where(k > 0, math.inf, xp.where(k == 0, 1.0, 0.0))
+    found = xp.where(xp.isfinite(n) & xp.isfinite(k), found, at_infinity)
+    return xp.where((k < math.inf) & ~((n < 0) & _is_whole(n)) & ~xp.isnan(n), found, math.nan)
 
 
 # Incomplete functions.
@@ -749,6 +758,7 @@ def betaincinv(a: Array, b: Array, p: Array) -> Array:
         lower, upper, density = _betainc(a, b, x, y)
         factor = xp.exp(_step(p, lower, upper, density, a * y - b * x))
         x, y = x * factor / (x * factor + y), y / (x * factor + y)
+    x = xp.where((a == math.inf) & (b < math.inf), 1.0, xp.where((b == math.inf) & (a < math.inf), 0.0, x))
     is_end = (p == 0) | (p == 1)
     return xp.where((a > 0) & (b > 0) & (p >= 0) & (p <= 1), xp.where(is_end, p, x), math.nan)
 
@@ -985,4 +995,4 @@ def pseudo_huber(delta: Array, r: Array) -> Array:
     is_zero = (delta == 0) | (r == 0)
     ratio = r / xp.where(is_zero, 1.0, delta)
     found = xp.where(is_zero, 0.0, r * (r / (1 + xp.hypot(xp.ones_like(ratio), ratio))))
-    return xp.where(delta < 0, math.inf, found)
+    return xp.where((delta < 0) | (xp.isinf(r) & (delta > 0)), math.inf, found)
