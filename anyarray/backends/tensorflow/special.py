@@ -5,6 +5,7 @@ Of its others, some lose digits, and they are composed of other functions.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -12,16 +13,28 @@ from anyarray.backends._shared.blocks import in_blocks
 from anyarray.backends.tensorflow._kernel import op
 from anyarray.backends.tensorflow._loading import tf
 
-erf = op("Erf")
+
+def _of_bessel(name: str) -> Callable[..., Any]:
+    """A modified Bessel function of the second kind: TensorFlow gives infinity for a negative number, not NaN."""
+    function = op(name)
+    return lambda x: tf.where(x < 0, tf.constant(math.nan, x.dtype), function(x))
+
+
+_erf = op("Erf")
+
+
+def erf(x: Any) -> Any:
+    # TensorFlow gives NaN for infinity; from 6 on the result rounds to 1.
+    return _erf(tf.clip_by_value(x, tf.constant(-10, x.dtype), tf.constant(10, x.dtype)))
+
+
 erfcinv = tf.math.erfcinv
 expit = op("Sigmoid")
 gammaln = op("Lgamma")
 i0e = op("BesselI0e")
 i1e = op("BesselI1e")
-k0 = op("BesselK0")
-k0e = op("BesselK0e")
-k1 = op("BesselK1")
-k1e = op("BesselK1e")
+k0, k0e = _of_bessel("BesselK0"), _of_bessel("BesselK0e")
+k1, k1e = _of_bessel("BesselK1"), _of_bessel("BesselK1e")
 log_expit = tf.math.log_sigmoid
 ndtri = op("Ndtri")
 softplus = op("Softplus")
