@@ -178,14 +178,16 @@ def erfcinv(x: Array) -> Array:
     return xp.copysign(_inverse_of_erf(xp.abs(1 - x), xp.where(x > 1, 2 - x, x)), 1 - x)
 
 
-def _inverse_of_erf(y: Array, rest: Array) -> Array:
-    """The inverse for `y` from 0 to 1, where `rest` is `1 - y` unrounded."""
-    # An approximation of Winitzki, then four steps of Halley's method.
-    log_rest = xp.log(rest)
-    logs = xp.where(y < 0.5, _log1p(-y * y), log_rest + xp.log1p(y))
+def _about_inverse_of_erf(y: Array, rest: Array) -> Array:
+    """An approximation by Winitzki, for `y` from 0 to 1, where `rest` is `1 - y` unrounded."""
+    logs = xp.where(y < 0.5, _log1p(-y * y), xp.log(rest) + xp.log1p(y))
     half = 2 / (math.pi * 0.147) + logs / 2
-    x = xp.sqrt(-logs / 0.147 / (xp.sqrt(half * half - logs / 0.147) + half))
-    for _ in range(4):
+    return xp.sqrt(-logs / 0.147 / (xp.sqrt(half * half - logs / 0.147) + half))
+
+
+def _inverse_of_erf(y: Array, rest: Array) -> Array:
+    x, log_rest = _about_inverse_of_erf(y, rest), xp.log(rest)
+    for _ in range(4):  # of Halley's method
         beyond = xp.where(
             y < 0.5, (_erf_near_zero(x) - y) * xp.exp(x * x), xp.exp(x * x + log_rest) - _erfcx_of_positive(x)
         )
@@ -727,9 +729,14 @@ def _step(p: Array, lower: Array, upper: Array, density: Array, log_slope: Array
     return xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
 
 
+def _about_ndtri(p: Array) -> Array:
+    found = _about_inverse_of_erf(xp.abs(1 - 2 * p), 2 * xp.minimum(p, 1 - p))
+    return xp.copysign(math.sqrt(2) * found, p - 0.5)
+
+
 def gammaincinv(a: Array, p: Array) -> Array:
     rest = 1 - p
-    z = ndtri(p)
+    z = _about_ndtri(p)
     third = 1 / (9 * a)
     normal = a * xp.pow(xp.maximum(1 - third + z * xp.sqrt(third), xp.full_like(z, 1e-3)), 3)
     log_gamma = gammaln(a)
@@ -749,7 +756,7 @@ def betaincinv(a: Array, b: Array, p: Array) -> Array:
     log_beta = betaln(a, b)
     low = (xp.log(p) + xp.log(a) + log_beta) / a
     high = -(xp.log(rest) + xp.log(b) + log_beta) / b
-    z = ndtri(p)
+    z = _about_ndtri(p)
     normal = xp.log(a / b) + z * xp.sqrt(1 / a + 1 / b)
     low, high = xp.where(a > 1, xp.maximum(low, normal), low), xp.where(b > 1, xp.minimum(high, normal), high)
     logit = xp.where(p < 0.5, low, high)

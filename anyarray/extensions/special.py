@@ -888,7 +888,8 @@ def factorial(n: AnyArray | float, exact: bool = False, extend: Literal["zero"] 
     if extend != "zero":
         raise errors.ArgumentValueError(f'factorial: extend must be "zero", not {extend!r}. Use gamma(n + 1)')
     n = xp.asarray(n)
-    return xp.where(n < 0, 0.0, gamma(xp.where(n < 0, 0, n) + 1.0))
+    is_small = n < 1  # n + 1 may be rounded, which loses digits for a large n
+    return xp.where(n < 0, 0.0, gamma(xp.where(is_small, xp.where(n < 0, 0, n) + 1.0, n)) * xp.where(is_small, 1.0, n))
 
 
 def comb(N: AnyArray | float, k: AnyArray | float, *, exact: bool = False, repetition: bool = False) -> Array:  # noqa: N803 - SciPy's name
