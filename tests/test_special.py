@@ -112,7 +112,9 @@ SCIPYS: Final = {
     "ndtr": 2000,
     "betaincinv": 1000,
     "spence": 20,
-    "expi": 20,
+    "expi": 100,
+    "betainc": 2000,
+    "gammaincinv": 200,
     "pseudo_huber": 20,
 }
 """The same for SciPy's own."""

@@ -179,7 +179,10 @@ def erfcinv(x: Array) -> Array:
 
 
 def _about_inverse_of_erf(y: Array, rest: Array) -> Array:
-    """An approximation by Winitzki, for `y` from 0 to 1, where `rest` is `1 - y` unrounded."""
+    """An approximation by Winitzki for `y` from 0 to 1.
+
+    `rest` is `1 - y` unrounded.
+    """
     logs = xp.where(y < 0.5, _log1p(-y * y), xp.log(rest) + xp.log1p(y))
     half = 2 / (math.pi * 0.147) + logs / 2
     return xp.sqrt(-logs / 0.147 / (xp.sqrt(half * half - logs / 0.147) + half))
@@ -506,7 +509,7 @@ def _wide(*xs: Array) -> list[Array]:
 
 
 def _integral(bounds: Sequence[Array], integrand: Callable[[Array], Array], *factors: Callable[..., Array]) -> Any:
-    """The integral from the first to the second of `bounds`, and on to the next.
+    """The integral over the intervals between `bounds`.
 
     Others follow, of the product of the integrand with each of `factors`. Each pair of bounds has nodes of its own,
     which are denser near its first for the last pair, and else near its second.
@@ -524,9 +527,9 @@ def _integral(bounds: Sequence[Array], integrand: Callable[[Array], Array], *fac
 
 
 def _gammainc(a: Array, x: Array, with_slope: bool = False) -> list[Array]:
-    """Both incomplete gamma functions of positive numbers, and the density for `log(x)`.
+    """Both incomplete gamma functions of positive numbers, and the density.
 
-    With the slope, the derivative of the lower one by `a`.
+    That is the density for `log(x)`. With the slope, the derivative of the lower function by `a` follows.
     """
     density = _gamma_density(a, x)
     is_lower = x < a
@@ -611,9 +614,10 @@ def _end_of_fall(fall: float, a: Array, b: Array, x: Array, y: Array, more: Arra
 
 
 def _betainc(a: Array, b: Array, x: Array, y: Array, with_slopes: bool = False) -> list[Array]:
-    """The incomplete beta function, `1 -` it, and its density for `log(x / y)`.
+    """The incomplete beta function, `1 -` it, and its density.
 
-    `a` and `b` are positive, `y` is `1 - x`. With the slopes, the derivatives by `a` and `b` too.
+    `a` and `b` are positive, `y` is `1 - x`, and the density is that for `log(x / y)`. With the slopes, the derivatives
+    by `a` and `b` follow.
     """
     density = _beta_density(a, b, x, y)
     is_lower = b * x < a * y
@@ -718,9 +722,10 @@ def betainc(a: Array, b: Array, x: Array) -> Array:
 
 
 def _step(p: Array, lower: Array, upper: Array, density: Array, log_slope: Array) -> Array:
-    """A step of Halley's method for the logarithm of the smaller part of a distribution.
+    """A step of Halley's method.
 
-    `log_slope` is the derivative of the logarithm of the density.
+    The function is the logarithm of the smaller part of a distribution. `log_slope` is the derivative of the logarithm
+    of the density.
     """
     is_low = p < 0.5
     slope = density / xp.where(is_low, lower, -upper)

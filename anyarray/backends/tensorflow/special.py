@@ -15,7 +15,10 @@ from anyarray.backends.tensorflow._loading import tf
 
 
 def _of_bessel(name: str) -> Callable[..., Any]:
-    """A modified Bessel function of the second kind: TensorFlow gives infinity for a negative number, not NaN."""
+    """A modified Bessel function of the second kind; NaN for negative numbers.
+
+    TensorFlow gives infinity for these.
+    """
     function = op(name)
     return lambda x: tf.where(x < 0, tf.constant(math.nan, x.dtype), function(x))
 
@@ -43,9 +46,10 @@ UNTRACED: Final = 10
 
 
 def composed(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A composed function, as a graph from the tenth call on for arguments of the same dtypes and ranks.
+    """A composed function, as a graph from the tenth call on.
 
-    The calls of a function one after the other take some 30 times as long as a graph, which takes a second to trace.
+    Each graph is for arguments of some dtypes and ranks. The calls of a function one after the other take some 30
+    times as long as a graph, which takes a second to trace.
     """
     graphs: dict[Any, Callable[..., Any]] = {}
     calls: dict[Any, int] = {}
