@@ -7,7 +7,6 @@ computed; what has an integral of a smooth function over a half line is computed
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
@@ -508,21 +507,21 @@ def _wide(*xs: Array) -> list[Array]:
     return [xp.expand_dims(x, axis=-1) for x in xs]
 
 
-def _integral(bounds: Sequence[Array], integrand: Callable[[Array], Array], *factors: Callable[..., Array]) -> Any:
-    """The integral over the intervals between `bounds`.
+def _integral(
+    start: Array, spans: Sequence[Array], integrand: Callable[[Array], Array], *factors: Callable[..., Array]
+) -> list[Array]:
+    """The integral over `spans`, one or two, to either side of `start`.
 
-    Others follow, of the product of the integrand with each of `factors`. Each pair of bounds has nodes of its own,
-    which are denser near its first for the last pair, and else near its second.
+    Others follow, of the product of the integrand with each of `factors`. The nodes are denser near `start`.
     """
-    nodes, weights = (xp.asarray(one, dtype=bounds[0].dtype) for one in (_NODES, _WEIGHTS))
-    wide = _wide(*bounds)
-    places, lengths = [], []
-    for n, (low, high) in enumerate(itertools.pairwise(wide)):
-        is_last = n == len(wide) - 2
-        places.append(low + (high - low) * nodes if is_last else high - (high - low) * nodes)
-        lengths.append((high - low) * weights)
-    at = xp.concat(places, axis=-1)
-    found = integrand(at) * xp.concat(lengths, axis=-1)
+    nodes, weights, which = (
+        xp.asarray(np.concatenate(one), dtype=start.dtype)
+        for one in zip(*[(_NODES, _WEIGHTS, np.full(len(_NODES), n)) for n in range(len(spans))], strict=True)
+    )
+    start, first, last = _wide(start, spans[0], spans[-1])
+    span = xp.where(which == 0, first, last)
+    at = start + span * nodes
+    found = integrand(at) * (xp.abs(span) * weights)
     return [xp.sum(one, axis=-1) for one in (found, *[found * factor(at) for factor in factors])]
 
 
@@ -542,7 +541,8 @@ def _gammainc(a: Array, x: Array, with_slope: bool = False) -> list[Array]:
         end = end - fall / (size + x * sign * xp.expm1(sign * end))
     wide_size, wide_x, wide_sign = _wide(size, x, sign)
     integrals = _integral(
-        [xp.zeros_like(x), end],
+        xp.zeros_like(x),
+        [end],
         lambda w: xp.exp(-wide_size * w - wide_x * _exp_rest(wide_sign * w)),
         *[lambda w: w] * with_slope,
     )
@@ -647,7 +647,7 @@ def _betainc(a: Array, b: Array, x: Array, y: Array, with_slopes: bool = False) 
         return xp.exp(xp.where(is_plain_, one_ * log_t(w) + b_ * log_rest_of_t(w), rest))
 
     factors = (log_t, log_rest_of_t) if with_slopes else ()
-    integral, *by_parameters = [x * one for one in _integral([xp.zeros_like(x), middle, end], integrand, *factors)]
+    integral, *by_parameters = [x * one for one in _integral(middle, [-middle, end - middle], integrand, *factors)]
     found = density / a * (1 + both * integral)
     lower, upper = xp.where(is_lower, found, 1 - found), xp.where(is_lower, 1 - found, found)
     if not with_slopes:
@@ -896,8 +896,9 @@ def exp1(x: Array) -> Array:
     low = xp.clip(x, 0, 1)
     near = low * _polynomial(_EIN, low) - _EULER - xp.log(low)
     large = xp.maximum(x, xp.ones_like(x))
-    bounds = [xp.zeros_like(x), xp.full_like(x, _LARGEST_FALL)]
-    (far,) = _integral(bounds, lambda w: xp.exp(-w) / (xp.expand_dims(large, axis=-1) + w))
+    (far,) = _integral(
+        xp.zeros_like(x), [xp.full_like(x, _LARGEST_FALL)], lambda w: xp.exp(-w) / (xp.expand_dims(large, axis=-1) + w)
+    )
     far = xp.exp(-large) * far
     return xp.where(x < 0, math.nan, xp.where(x < 1, near, xp.where(x == math.inf, 0.0, far)))
 
