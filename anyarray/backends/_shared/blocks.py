@@ -11,8 +11,8 @@ from typing import Any, Final
 
 Native = Any
 
-BLOCK: Final = 2**14
-"""The number of elements in a block: 80 numbers for each of them take 10 MB."""
+BLOCK: Final = 2**16
+"""The number of elements in a block: 80 numbers for each of them take 42 MB."""
 
 
 def in_blocks(
