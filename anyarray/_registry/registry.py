@@ -313,10 +313,13 @@ class Backend:
         """A special function: of the module `SPECIAL`, or composed."""
         loaded = self._loaded
         module = getattr(loaded.module, "SPECIAL", None)
-        own = module and getattr(importlib.import_module(module), name, None)
-        made = loaded.hook("scoped")(own, self.native_device) if own else self._composed(composition)
+        special = module and importlib.import_module(module)
+        calling = getattr(special, "composed", lambda function: function)
+        own = getattr(special, name, None)
+        made = loaded.hook("scoped")(own, self.native_device) if own else calling(self._composed(composition))
         if slopes and self.has_hook("with_slopes"):
-            made = loaded.hook("with_slopes")(name, made, [one and functools.partial(one, self.free) for one in slopes])
+            given = [one and calling(functools.partial(one, self.free)) for one in slopes]
+            made = loaded.hook("with_slopes")(name, made, given)
         of_floats = importlib.import_module("anyarray.backends._shared.promoting").of_floats
         return of_floats(self.free, made)  # type: ignore[no-any-return]  # as its annotation says
 

@@ -206,7 +206,8 @@ Errors and memory
 Special functions
     `SPECIAL`
         the name of a module with functions of `anyarray.special`, which is imported when one is first called. They get
-        floats of 32 or 64 bits of one dtype. No default: functions that it lacks are composed, in float64
+        floats of 32 or 64 bits of one dtype. No default: functions that it lacks are composed, in float64. If it has a
+        function `composed`, that takes each of these, and returns the function to call
     `with_slopes(name, function, slopes)`
         an elementwise function with these derivatives by each argument, functions of the same arguments; None is one
         that is refused. No default: without it the derivatives are the library's own

@@ -40,6 +40,18 @@ _DIGAMMA: Final = (
     1.606064636295075e-14, -2.7555431377438815e-15, 4.727736178601912e-16, -8.11148420346509e-17, 1.391707769474154e-17,
 )  # fmt: skip
 
+_GAUSS_LEGENDRE: Final = np.asarray([
+    0.9982377097105593, 0.990726238699457, 0.9772599499837743, 0.9579168192137917, 0.9328128082786765,
+    0.9020988069688743, 0.8659595032122595, 0.8246122308333117, 0.7783056514265194, 0.7273182551899271,
+    0.6719566846141796, 0.6125538896679802, 0.5494671250951282, 0.4830758016861787, 0.413779204371605,
+    0.3419940908257585, 0.2681521850072537, 0.1926975807013711, 0.11608407067525521, 0.03877241750605082,
+    0.004521277098533191, 0.010498284531152813, 0.01642105838190789, 0.02224584919416696, 0.0279370069800234,
+    0.033460195282547844, 0.038782167974472016, 0.04387090818567327, 0.04869580763507223, 0.05322784698393682,
+    0.05743976909939155, 0.06130624249292894, 0.06480401345660104, 0.0679120458152339, 0.07061164739128678,
+    0.07288658239580406, 0.07472316905796826, 0.07611036190062624, 0.07703981816424797, 0.0775059479784248,
+]).reshape(2, 20)  # fmt: skip
+"""The positive nodes of the rule of 40, and their weights: those that NumPy computes have 13 digits."""
+
 _ROOT_OF_DIGAMMA: Final = (1.4616321449683622, 9.549995429965697e-17)
 """Its positive root, as the sum of two numbers."""
 
@@ -77,8 +89,34 @@ def _sin_pi(x: Array) -> Array:
     return xp.sin(math.pi * xp.where(xp.abs(rest) > 0.5, xp.sign(rest) - rest, rest))
 
 
+def _log1p(x: Array) -> Array:
+    # XLA's has 14 digits from -0.42 to -0.29.
+    is_middle = (x > -0.45) & (x < -0.25)
+    return xp.where(is_middle, xp.log(xp.where(is_middle, 1 + x, 1.0)), xp.log1p(x))
+
+
 def _is_whole(x: Array) -> Array:
     return x == xp.round(x)
+
+
+def _product(x: Array, y: Array) -> tuple[Array, Array]:
+    """`x * y` and its rounding error (Dekker, 1971)."""
+    found = x * y
+    (x1, x2), (y1, y2) = ((high, one - high) for one, high in ((x, _upper_half(x)), (y, _upper_half(y))))
+    return found, ((x1 * y1 - found) + x1 * y2 + x2 * y1) + x2 * y2
+
+
+def _upper_half(x: Array) -> Array:
+    scaled = x * 134217729.0
+    return scaled - (scaled - x)
+
+
+def _ratio(x: Array, y: Array, more: Array | float = 0.0) -> tuple[Array, Array]:
+    """`x / y`, and `log((x + more) / y)` less the logarithm of that."""
+    found = x / y
+    back, error = _product(found, y)
+    lost = ((x - back) - error + more) / x
+    return found, xp.where(xp.isfinite(lost), lost, 0.0)
 
 
 # The error function and the normal distribution.
@@ -126,7 +164,7 @@ def ndtr(x: Array) -> Array:
 
 def log_ndtr(x: Array) -> Array:
     scaled = _erfcx_of_positive(xp.abs(x) * math.sqrt(0.5)) / 2
-    near = xp.log1p(-xp.where(x < 0, erfc(x * math.sqrt(0.5)) / 2, scaled * _exp_square(x, -0.5)))
+    near = _log1p(-xp.where(x < 0, erfc(x * math.sqrt(0.5)) / 2, scaled * _exp_square(x, -0.5)))
     return xp.where(x < -1, xp.log(scaled) - x * x / 2, near)
 
 
@@ -139,14 +177,19 @@ def erfcinv(x: Array) -> Array:
     return xp.copysign(_inverse_of_erf(xp.abs(1 - x), xp.where(x > 1, 2 - x, x)), 1 - x)
 
 
-def _inverse_of_erf(y: Array, rest: Array) -> Array:
-    """The inverse for `y` from 0 to 1, where `rest` is `1 - y` unrounded."""
-    # An approximation of Winitzki, then four steps of Halley's method.
-    log_rest = xp.log(rest)
-    logs = xp.where(y < 0.5, xp.log1p(-y * y), log_rest + xp.log1p(y))
+def _about_inverse_of_erf(y: Array, rest: Array) -> Array:
+    """An approximation by Winitzki for `y` from 0 to 1.
+
+    `rest` is `1 - y` unrounded.
+    """
+    logs = xp.where(y < 0.5, _log1p(-y * y), xp.log(rest) + xp.log1p(y))
     half = 2 / (math.pi * 0.147) + logs / 2
-    x = xp.sqrt(-logs / 0.147 / (xp.sqrt(half * half - logs / 0.147) + half))
-    for _ in range(4):
+    return xp.sqrt(-logs / 0.147 / (xp.sqrt(half * half - logs / 0.147) + half))
+
+
+def _inverse_of_erf(y: Array, rest: Array) -> Array:
+    x, log_rest = _about_inverse_of_erf(y, rest), xp.log(rest)
+    for _ in range(4):  # of Halley's method
         beyond = xp.where(
             y < 0.5, (_erf_near_zero(x) - y) * xp.exp(x * x), xp.exp(x * x + log_rest) - _erfcx_of_positive(x)
         )
@@ -218,7 +261,8 @@ def digamma(x: Array) -> Array:
     size = xp.abs(x)
     steps = xp.clip(xp.floor(size), 1, _SHIFT) - 1
     base = xp.where(size < 1, size + 1, size - steps)
-    near = (base - _ROOT_OF_DIGAMMA[0] - _ROOT_OF_DIGAMMA[1]) * _chebyshev(_DIGAMMA, 2 * xp.clip(base, 1, 2) - 3)
+    series = _chebyshev(_DIGAMMA, 2 * xp.clip(base, 1, 2) - 3)
+    near = (base - _ROOT_OF_DIGAMMA[0]) * series - _ROOT_OF_DIGAMMA[1] * series  # XLA adds up constants
     for k in range(1, _SHIFT):
         near = near + xp.where(k <= steps, 1 / xp.where(k <= steps, size - k, 1.0), 0.0)
     near = near - xp.where(size < 1, 1 / size, 0.0)
@@ -234,19 +278,28 @@ _EULER_MACLAURIN: Final = [float(b / math.factorial(2 * k)) for k, b in enumerat
 _TERMS: Final = 10
 
 
-def _hurwitz(s: Array, q: Array) -> Array:
-    """The Hurwitz zeta function of positive `q`, by Euler and Maclaurin."""
-    found = xp.zeros_like(s + q)
+def _hurwitz(s: Array, q: Array, with_slope: bool = False) -> tuple[Array, Array]:
+    """The Hurwitz zeta function of positive `q`, by Euler and Maclaurin.
+
+    The second result, with the slope, is its derivative by `s`.
+    """
+    found, slope = xp.zeros_like(s + q), xp.zeros_like(s + q)
     for k in range(_TERMS):
-        found = found + xp.pow(q + k, -s)
+        power = xp.pow(q + k, -s)
+        found = found + power
+        if with_slope:
+            slope = slope - xp.log(q + k) * power
     far = q + _TERMS
-    power = xp.pow(far, -s)
-    found = found + xp.pow(far, 1 - s) / (s - 1) + power / 2
-    factor = s * power / far
+    power, log = xp.pow(far, -s), xp.log(far)
+    rest, inverse = xp.pow(far, 1 - s) / (s - 1), 1 / (s - 1)
+    found, slope = found + rest + power / 2, slope - rest * (log + inverse) - log * power / 2
+    factor, of_factor = s * power / far, (1 - s * log) * power / far
     for k, one in enumerate(_EULER_MACLAURIN):
-        found = found + one * factor
-        factor = factor * ((s + (2 * k + 1)) / far) * ((s + (2 * k + 2)) / far)
-    return xp.where(xp.isinf(s) | xp.isinf(q), xp.pow(q, -s), found)
+        found, slope = found + one * factor, slope + one * of_factor
+        for j in (2 * k + 1, 2 * k + 2):
+            factor, of_factor = factor * ((s + j) / far), of_factor * ((s + j) / far) + factor / far
+    is_end = xp.isinf(s) | xp.isinf(q)
+    return xp.where(is_end, xp.pow(q, -s), found), xp.where(is_end, 0.0, slope)
 
 
 def zeta(s: Array, q: Array) -> Array:
@@ -255,27 +308,45 @@ def zeta(s: Array, q: Array) -> Array:
     is_positive = q > 0
     # For a negative q the sum over all integers, less those below q: a sum from q on has too many terms.
     sign = xp.where(xp.abs(s - 2 * xp.floor(s / 2)) == 1, -1.0, 1.0)
-    found = _hurwitz(s, xp.where(is_positive, q, xp.where(rest == 0, 1.0, rest)))
-    beyond = found + sign * _hurwitz(s, 1 - rest) - sign * _hurwitz(s, 1 - xp.where(is_positive, 0.0, q))
+    found = _hurwitz(s, xp.where(is_positive, q, xp.where(rest == 0, 1.0, rest)))[0]
+    beyond = found + sign * (_hurwitz(s, 1 - rest)[0] - _hurwitz(s, 1 - xp.where(is_positive, 0.0, q))[0])
     beyond = xp.where(_is_whole(s), beyond, math.nan)
     found = xp.where(is_positive, found, xp.where((rest == 0) | xp.isinf(q), math.inf, beyond))
     found = xp.where(s < 1, math.nan, xp.where(s == 1, math.inf, found))
     return xp.where(xp.isnan(q), q, found)
 
 
+def zeta_slope(s: Array, q: Array) -> Array:
+    """The derivative of `zeta` by `s`, of which a negative `q` allows none."""
+    is_inside = (q > 0) & (s > 1)
+    slope = _hurwitz(xp.where(is_inside, s, 2.0), xp.where(is_inside, q, 1.0), with_slope=True)[1]
+    return xp.where(is_inside, slope, math.nan)
+
+
 def riemann(s: Array) -> Array:
-    one = xp.ones_like(s)
+    return _riemann(s)[0]
+
+
+def riemann_slope(s: Array) -> Array:
+    return _riemann(s, with_slope=True)[1]
+
+
+def _riemann(s: Array, with_slope: bool = False) -> tuple[Array, Array]:
     is_small = s < -0.5
     positive = xp.where(is_small, 1 - s, s)
-    value = _hurwitz(xp.where(positive == 1, 2.0, positive), one)
+    value, slope = _hurwitz(xp.where(positive == 1, 2.0, positive), xp.ones_like(s), with_slope)
     # The functional equation. Where the gamma function overflows, the product does not yet.
     sine = _sin_pi(s / 2)
     scale = xp.where(
         s < -160, xp.exp(gammaln(positive) + s * math.log(2 * math.pi)), gamma(positive) * (2 * math.pi) ** s
     )
     reflected = xp.where(sine == 0, 0.0, scale * sine * value / math.pi)
-    found = xp.where(is_small, reflected, value)
-    return xp.where(s == 1, math.inf, found)
+    found = xp.where(s == 1, math.inf, xp.where(is_small, reflected, value))
+    if with_slope:
+        turned = _sin_pi(s / 2 + 0.5) * value / 2
+        of_scale = sine * (value * (math.log(2 * math.pi) - digamma(positive)) - slope) / math.pi
+        slope = xp.where(s == 1, math.nan, xp.where(is_small, scale * (of_scale + turned), slope))
+    return found, slope
 
 
 def polygamma(n: Array, x: Array) -> Array:
@@ -304,7 +375,8 @@ def betaln(a: Array, b: Array) -> Array:
     far = xp.where(small < _SHIFT, of_small, of_large) + ratio
     near = gammaln(small) + gammaln(large) - gammaln(both)
     found = xp.where((large < _SHIFT) | (small < 0), near, far)
-    found = xp.where(xp.isinf(large) & (small > 0) & xp.isfinite(small), -math.inf, found)
+    at_infinity = xp.where(small > 0, -math.inf, math.inf)
+    found = xp.where((large == math.inf) & xp.isfinite(small) & (small != 0), at_infinity, found)
     return xp.where(_is_pole(a) | _is_pole(b), math.inf, found)
 
 
@@ -316,44 +388,84 @@ def beta(a: Array, b: Array) -> Array:
     (a, first), (b, second) = _off_poles(a, b), _off_poles(b, a)
     small, large = xp.minimum(a, b), xp.maximum(a, b)
     both = small + large
+    is_positive = small > 0
     lost = small - (both - large)
-    near = gamma(small) / gamma(both) * gamma(large) * (1 - lost * digamma(both))
-    is_near = (both < 140) & (xp.abs(large) < 140) & (xp.abs(small) < 140)
+    others = xp.where(is_positive, 1.0, xp.stack([small, large, both]))
+    near = _beta_of_gammas(others) * (1 - lost * digamma(others[2, ...]))
+    is_far = (small < -140) | (large > 140)
     sign = gammasgn(a) * gammasgn(b) * gammasgn(both)
-    found = first * second * xp.where(is_near, near, sign * xp.exp(betaln(a, b)))
-    is_zero = _is_pole(both) | (xp.isinf(large) & (small > 0) & xp.isfinite(small))
+    found = xp.where(is_far, sign * xp.exp(betaln(a, b)), near)
+    found = first * second * xp.where(is_positive, _beta_of_positive(small, large), found)
+    found = xp.where((large == math.inf) & (small < 0), gammasgn(small) * math.inf, found)
+    is_zero = _is_pole(both) | (xp.isinf(large) & is_positive & xp.isfinite(small))
     return xp.where(_is_pole(a) | _is_pole(b), math.inf, xp.where(is_zero, 0.0, found))
 
 
+def _beta_of_gammas(xs: Array) -> Array:
+    """`gamma(a) * gamma(b) / gamma(a + b)` of these three."""
+    gammas = gamma(xs)
+    return gammas[0, ...] / gammas[2, ...] * gammas[1, ...]
+
+
+def _beta_of_positive(small: Array, large: Array) -> Array:
+    both = small + large
+    lost = small - (both - large)
+    digamma_of_both = xp.log(both) - 0.5 / both  # about that
+    near = _beta_of_gammas(xp.where(large < _SHIFT, xp.stack([small, large, both]), 1.0)) * (1 - lost * digamma_of_both)
+    # Powers keep the digits that a difference of logarithms of the gamma function loses.
+    (part, more), (rest, more_of_rest) = _ratio(large, both), _ratio(small, both)
+    of_small = gamma(xp.minimum(small, xp.full_like(small, _SHIFT))) * xp.exp(small) * xp.pow(both, -small)
+    of_large = xp.pow(rest, small - 0.5) * xp.sqrt(2 * math.pi / both)
+    is_small = small < _SHIFT
+    more = (large - 0.5) * more - lost + xp.where(is_small, 0.0, (small - 0.5) * more_of_rest + _stirling(small))
+    found = xp.pow(part, large - 0.5) * xp.exp(_stirling(large) - _stirling(both) + more)
+    return xp.where(large < _SHIFT, near, found * xp.where(is_small, of_small, of_large))
+
+
 def binomial(n: Array, k: Array) -> Array:
-    k = xp.where(_is_whole(n) & (n - k < k) & (n >= 0), n - k, k)
+    k = xp.where(_is_whole(n) & (n - k < k) & (n >= 0) & xp.isfinite(n) & xp.isfinite(k), n - k, k)
     product = xp.ones_like(n + k)
     for j in range(1, 21):
         product = product * xp.where(j <= k, (n - (k - j)) / j, 1.0)
-    found = xp.where(_is_whole(k) & (k >= 0) & (k <= 20), product, 1 / ((n + 1) * beta(n - k + 1, k + 1)))
+    # By the reflection of the gamma function where n - k would lose the digits of n.
+    is_beyond = k > n
+    of_both = beta(xp.where(is_beyond, n + 1, n - k + 1), xp.where(is_beyond, k - n, k + 1))
+    odd = xp.abs(k - 2 * xp.round(k / 2))
+    sine = xp.where(_is_whole(k), (2 * odd - 1) * _sin_pi(n), _sin_pi(k - n))
+    far = xp.where(is_beyond, of_both * sine / math.pi, 1 / ((n + 1) * of_both))
+    found = xp.where(_is_whole(k) & (k >= 0) & (k <= 20), product, far)
     found = xp.where(_is_whole(n) & _is_whole(k) & (found < 2**52), xp.round(found), found)
-    is_defined = xp.isfinite(n) & xp.isfinite(k) & ~((n < 0) & _is_whole(n))
-    return xp.where(is_defined, found, math.nan)
+    at_infinity = xp.where(k > 0, math.inf, xp.where(k == 0, 1.0, 0.0))
+    found = xp.where(xp.isfinite(n) & xp.isfinite(k), found, at_infinity)
+    return xp.where((k < math.inf) & ~((n < 0) & _is_whole(n)) & ~xp.isnan(n), found, math.nan)
 
 
 # Incomplete functions.
 
-_TIMES: Final = np.arange(-4.25, 5.0, 0.125)
-_NODES: Final = np.exp(_TIMES - np.exp(-_TIMES))
-_WEIGHTS: Final = 0.125 * _NODES * (1 + np.exp(-_TIMES))
+_PLACES: Final = 0.5 + np.concatenate([-_GAUSS_LEGENDRE[0], _GAUSS_LEGENDRE[0]]) / 2
+_NODES: Final = _PLACES * (_PLACES + 1) / 2
+_WEIGHTS: Final = np.tile(_GAUSS_LEGENDRE[1], 2) * (_PLACES + 0.5) / 2
+"""Of a rule for the unit interval: that of Gauss and Legendre, with nodes that are denser near 0."""
+_LARGEST_FALL: Final = 37.0
+"""Of the logarithm of an integrand, from where on nothing is added in float64."""
 
 
-def _integral(exponent: Callable[..., Array], scale: Array, *parameters: Array) -> Array:
-    """The integral of `exp(exponent(w, *parameters))` from 0 to infinity.
+def _of_powers(size: Array, factors: Callable[[Array], Array]) -> Array:
+    """A product of powers, of which some may overflow.
 
-    The exponent is concave, and falls by 1 at about `scale`.
+    `factors` computes it for exponents that are divided by a power of 2: so that `size`, that of the logarithms, is not
+    above 600, if it is up to 4800.
     """
-    wide = [xp.expand_dims(one, axis=-1) for one in (scale, *parameters)]
-    nodes, weights = (xp.asarray(one, dtype=scale.dtype) for one in (_NODES, _WEIGHTS))
-    return scale * xp.sum(xp.exp(exponent(wide[0] * nodes, *wide[1:])) * weights, axis=-1)
+    scale = xp.ones_like(size)
+    for limit in (600, 1200, 2400):
+        scale = scale * xp.where(size > limit, 2.0, 1.0)
+    found = factors(scale)
+    for limit in (600, 1200, 2400):
+        found = found * xp.where(size > limit, found, 1.0)
+    return found
 
 
-def _far_from(mean: Array, x: Array, more: Array) -> Array:
+def _log_of_ratio_rest(x: Array, mean: Array, more: Array) -> Array:
     """`r - 1 - log(r)` for `r = x / mean`, where `more` is `x - mean`."""
     far = more / mean
     ratio = more / (x + mean)
@@ -362,101 +474,194 @@ def _far_from(mean: Array, x: Array, more: Array) -> Array:
     return xp.where(xp.abs(far) < 0.5, far * ratio - 2 * ratio * square * series, far - xp.log(x / mean))
 
 
-def _gamma_density(a: Array, x: Array, log_gamma: Array) -> Array:
+def _gamma_density(a: Array, x: Array) -> Array:
     """`x**a * exp(-x) / gamma(a)`."""
-    far = xp.sqrt(a / (2 * math.pi)) * xp.exp(-a * _far_from(a, x, x - a) - _stirling(a))
-    near = xp.pow(xp.minimum(x, xp.full_like(x, 1e30)), a) * xp.exp(-x) * xp.exp(-log_gamma)
-    return xp.where(a < _SHIFT, near, far)
-
-
-def _beta_density(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> Array:
-    """`x**a * y**b / beta(a, b)` for `y = 1 - x`."""
-    both = a + b
-    more = (b * x - a * y) / both
-    exponent = a * _far_from(a / both, x, more) + b * _far_from(b / both, y, -more)
-    far = xp.exp(_stirling(both) - _stirling(a) - _stirling(b) - exponent) * xp.sqrt(a * (b / both) / (2 * math.pi))
-    near = xp.pow(x, a) * xp.pow(y, b) * xp.exp(-log_beta)
-    return xp.where((a < _SHIFT) | (b < _SHIFT), near, far)
+    root = xp.exp(-x / 2)
+    near = root * xp.pow(xp.minimum(x, xp.full_like(x, 1e30)), a) * root / gamma(xp.minimum(a, xp.full_like(a, _SHIFT)))
+    large, small = xp.maximum(a, x), xp.minimum(a, x)
+    size = large - small
+    ratio, lost = _ratio(x, a)
+    lost = a * lost + xp.sign(a - x) * ((large - size) - small)
+    logs = xp.maximum(size, xp.abs(a * xp.log(ratio)))
+    bell = _of_powers(logs, lambda scale: xp.pow(ratio, a / scale) * xp.exp((a - x) / scale)) * (1 + lost)
+    bell = xp.where(logs > 4800, xp.exp(-a * _log_of_ratio_rest(x, a, x - a)), bell)
+    return xp.where(a < _SHIFT, near, xp.sqrt(a / (2 * math.pi)) * bell * xp.exp(-_stirling(a)))
 
 
 def _exp_rest(x: Array) -> Array:
-    """`exp(-x) - 1 + x`, without cancellation."""
-    low = xp.minimum(x, xp.full_like(x, 0.06))
-    near = low * low * _polynomial([(-1) ** n / math.factorial(n + 2) for n in range(9)], low)
-    return xp.where(x < 0.06, near, xp.expm1(-x) + x)
+    """`exp(x) - 1 - x`, without cancellation."""
+    low = xp.clip(x, -1, 1)
+    near = low * low * _polynomial([1 / math.factorial(n + 2) for n in range(17)], low)
+    return xp.where(xp.abs(x) < 1, near, xp.expm1(x) - x)
 
 
 def _log_rest(x: Array) -> Array:
     """`x - log1p(x)`, without cancellation."""
-    low = xp.clip(x, -0.06, 0.06)
-    near = low * low * _polynomial([(-1) ** n / (n + 2) for n in range(12)], low)
-    return xp.where(xp.abs(x) < 0.06, near, x - xp.log1p(x))
+    ratio = xp.clip(x, -0.4, 0.7) / (2 + xp.clip(x, -0.4, 0.7))
+    square = ratio * ratio
+    near = ratio * x - 2 * ratio * square * _polynomial([1 / (2 * n + 3) for n in range(12)], square)
+    return xp.where((x > -0.4) & (x < 0.7), near, x - _log1p(x))
 
 
-def _beta_exponent(w: Array, a: Array, b: Array, x: Array, more: Array) -> Array:
-    """`-a * w - (a + b) * log1p(x * expm1(-w))`."""
-    step = xp.expm1(-w)
-    return (a + b) * _log_rest(x * step) - more * step - a * _exp_rest(w)
+def _wide(*xs: Array) -> list[Array]:
+    return [xp.expand_dims(x, axis=-1) for x in xs]
 
 
-def _betainc(a: Array, b: Array, x: Array, y: Array, log_beta: Array) -> tuple[Array, Array, Array]:
-    """The incomplete beta function, `1 -` it, and its density.
+def _integral(
+    start: Array, spans: Sequence[Array], integrand: Callable[[Array], Array], *factors: Callable[..., Array]
+) -> list[Array]:
+    """The integral over `spans`, one or two, to either side of `start`.
 
-    `a` and `b` are positive, `y` is `1 - x`, and the density is that for `log(x / y)`.
+    Others follow, of the product of the integrand with each of `factors`. The nodes are denser near `start`.
     """
-    density = _beta_density(a, b, x, y, log_beta)
-    more = b * x - a * y
-    is_lower = more < 0
-    a, b = xp.where(is_lower, a, b), xp.where(is_lower, b, a)
-    x, y = xp.where(is_lower, x, y), xp.where(is_lower, y, x)
-    # Of a + 1, to which a recurrence without cancellation leads: for a small a the integrand falls late.
-    one = a + 1
-    more = b * x - one * y
-    scale = 1 / (xp.abs(more) + xp.sqrt((one + b) * x * y) + 0.01 * one)
-    usual = x * _integral(_beta_exponent, scale, one, b, x, more)
-    # For a small b that integrand falls late and steeply; so does this one, but at an end of a finite range.
-    length = -xp.where(y < 0.5, xp.log(y), xp.log1p(-x))
-    after, before, length = (xp.expand_dims(length, axis=-1) * xp.asarray(one, dtype=x.dtype) for one in _FINITE)
-    wide = [xp.expand_dims(one, axis=-1) for one in (a, b, x)]
-    integrand = xp.exp(wide[1] * after + wide[0] * xp.log(-xp.expm1(-before) / wide[2])) * length
-    found = density / a * (1 + (a + b) * xp.where(x > 0.5, xp.sum(integrand, axis=-1), usual))
-    return xp.where(is_lower, found, 1 - found), xp.where(is_lower, 1 - found, found), density
+    nodes, weights, which = (
+        xp.asarray(np.concatenate(one), dtype=start.dtype)
+        for one in zip(*[(_NODES, _WEIGHTS, np.full(len(_NODES), n)) for n in range(len(spans))], strict=True)
+    )
+    start, first, last = _wide(start, spans[0], spans[-1])
+    span = xp.where(which == 0, first, last)
+    at = start + span * nodes
+    found = integrand(at) * (xp.abs(span) * weights)
+    return [xp.sum(one, axis=-1) for one in (found, *[found * factor(at) for factor in factors])]
 
 
-_STEPS: Final = math.pi * np.sinh(np.arange(-3.2, 3.25, 0.04))
-_FINITE: Final = (
-    1 / (1 + np.exp(-_STEPS)),
-    1 / (1 + np.exp(_STEPS)),
-    0.04 * np.hypot(_STEPS, math.pi) / ((1 + np.exp(_STEPS)) * (1 + np.exp(-_STEPS))),
-)
-"""The nodes of the rule for a finite range, from either end, and their weights, in units of its length."""
-
-
-def _gammainc(a: Array, x: Array, log_gamma: Array) -> tuple[Array, Array, Array]:
+def _gammainc(a: Array, x: Array, with_slope: bool = False) -> list[Array]:
     """Both incomplete gamma functions of positive numbers, and the density.
 
-    That is the density for `log(x)`.
+    That is the density for `log(x)`. With the slope, the derivative of the lower function by `a` follows.
     """
-    density = _gamma_density(a, x, log_gamma)
+    density = _gamma_density(a, x)
     is_lower = x < a
-    curvature = xp.sqrt(xp.maximum(a - 1, xp.zeros_like(a)))
-    below = density * _integral(
-        lambda w, a, x: (x - a) * w - x * _exp_rest(w), 1 / (xp.abs(a - x) + xp.sqrt(x) + 0.01 * a), a, x
+    # The integral over t = x * exp(w), towards the nearer end.
+    sign = xp.where(is_lower, -1.0, 1.0)
+    size = xp.abs(x - a)
+    end = 2 * _LARGEST_FALL / (size + xp.sqrt(size * size + 2 * _LARGEST_FALL * x))
+    for _ in range(3):
+        fall = size * end + x * _exp_rest(sign * end) - _LARGEST_FALL
+        end = end - fall / (size + x * sign * xp.expm1(sign * end))
+    wide_size, wide_x, wide_sign = _wide(size, x, sign)
+    integrals = _integral(
+        xp.zeros_like(x),
+        [end],
+        lambda w: xp.exp(-wide_size * w - wide_x * _exp_rest(wide_sign * w)),
+        *[lambda w: w] * with_slope,
     )
-    scale = x / (xp.abs(x - a) + 1 + curvature)
-    above = density / x * _integral(lambda w, a, x: (a - 1 - x) * (w / x) - (a - 1) * _log_rest(w / x), scale, a, x)
-    found = xp.where(is_lower, below, above)
+    found = density * integrals[0]
     # For small a and x the integrand has two scales; there is a series of few terms.
-    term, series = xp.ones_like(x), xp.zeros_like(x)
+    low = xp.minimum(x, xp.ones_like(x))
+    term, series, slope_of_series = xp.ones_like(x), xp.zeros_like(x), xp.zeros_like(x)
     for n in range(1, 20):
-        term = -term * xp.minimum(x, xp.ones_like(x)) / n
+        term = -term * low / n
         series = series + term / (a + n)
-    log_power = a * xp.log(x) - xp.where(a < 0.5, a * _log_gamma_one(a), log_gamma + xp.log(a))
-    upper = -xp.expm1(log_power) - xp.exp(log_power) * a * series
+        if with_slope:
+            slope_of_series = slope_of_series + n * term / ((a + n) * (a + n))
     is_small = (a < 1) & (x < 1)
-    lower = xp.where(is_small, xp.exp(log_power) * (1 + a * series), xp.where(is_lower, found, 1 - found))
+    log_gamma = xp.where(a < 0.5, a * _log_gamma_one(a), gammaln(a + 1))
+    log_power, power = a * xp.log(x) - log_gamma, xp.pow(low, a) * xp.exp(-log_gamma)
+    upper = -xp.expm1(log_power) - power * a * series
+    lower = xp.where(is_small, power * (1 + a * series), xp.where(is_lower, found, 1 - found))
     upper = xp.where(is_small, upper, xp.where(is_lower, 1 - found, found))
-    return lower, upper, density
+    if not with_slope:
+        return [lower, upper, density]
+    logs = _log_ratio_to_mean(x, a, (x - a) / a) + _less_digamma(a)
+    by_series = lower * logs + power * slope_of_series
+    by_integral = -sign * (logs + 1 / a) * found - density * integrals[1]
+    return [lower, upper, density, xp.where(is_small, by_series, by_integral)]
+
+
+def _less_digamma(a: Array) -> Array:
+    """`log(a) - digamma(a + 1)`."""
+    inverse = 1 / xp.maximum(a, xp.full_like(a, _SHIFT))
+    far = inverse * inverse * _polynomial(_OF_DIGAMMA, inverse * inverse) - inverse / 2
+    return xp.where(a < _SHIFT, xp.log(a) - digamma(xp.minimum(a, xp.full_like(a, _SHIFT)) + 1), far)
+
+
+def _log_ratio_to_mean(x: Array, mean: Array, far: Array) -> Array:
+    """`log(x / mean)`, where `far` is `x / mean - 1`."""
+    is_near = xp.abs(far) < 0.5
+    return xp.where(is_near, _log1p(xp.where(is_near, far, 0.0)), xp.log(x / mean))
+
+
+def _beta_density(a: Array, b: Array, x: Array, y: Array) -> Array:
+    """`x**a * y**b / beta(a, b)` for `y = 1 - x`."""
+    both = a + b
+    lost = (1 - xp.maximum(x, y)) - xp.minimum(x, y)  # of the larger one, which is 1 less the other
+    lost_x, lost_y = xp.where(x > 0.5, lost, 0.0), xp.where(x > 0.5, 0.0, lost)
+    rest = xp.minimum(a, b) - (both - xp.maximum(a, b))
+    (of_x, error_x), (of_y, error_y) = _product(x, both), _product(y, both)
+    first, lost_first = _ratio(of_x, a, error_x + x * rest + lost_x * both)
+    second, lost_second = _ratio(of_y, b, error_y + y * rest + lost_y * both)
+    logs = xp.maximum(xp.abs(a * xp.log(first)), xp.abs(b * xp.log(second)))
+    bell = _of_powers(logs, lambda scale: xp.pow(first, a / scale) * xp.pow(second, b / scale))
+    bell = bell * (1 + (a * lost_first + b * lost_second))
+    more = (b * x - a * y) / both
+    series = a * _log_of_ratio_rest(x, a / both, more) + b * _log_of_ratio_rest(y, b / both, -more)
+    bell = xp.where(logs > 4800, xp.exp(-series), bell)
+    far = bell * xp.exp(_stirling(both) - _stirling(a) - _stirling(b)) * xp.sqrt(a * (b / both) / (2 * math.pi))
+    near = xp.pow(x, a) * xp.pow(y, b) * (1 + (a * lost_x / x + b * lost_y / y))
+    near = near / _beta_of_positive(xp.minimum(a, b), xp.maximum(a, b))
+    return xp.where((a < _SHIFT) | (b < _SHIFT), near, far)
+
+
+def _end_of_fall(fall: float, a: Array, b: Array, x: Array, y: Array, more: Array) -> Array:
+    """Where the logarithm of the integrand of `_betainc` has so fallen."""
+    both = a + b
+    end = xp.minimum(2 * fall / (xp.sqrt(more * more + 2 * fall * both * x * y) - more), (fall - both * xp.log(y)) / a)
+    for _ in range(5):  # of Newton's method, for a convex function
+        fallen = a * xp.log1p(y * xp.expm1(end)) + b * xp.log1p(x * xp.expm1(-end))
+        end = end - (fallen - fall) / (a - both / (1 + xp.exp(end) * (y / x)))
+    return end
+
+
+def _betainc(a: Array, b: Array, x: Array, y: Array, with_slopes: bool = False) -> list[Array]:
+    """The incomplete beta function, `1 -` it, and its density.
+
+    `a` and `b` are positive, `y` is `1 - x`, and the density is that for `log(x / y)`. With the slopes, the derivatives
+    by `a` and `b` follow.
+    """
+    density = _beta_density(a, b, x, y)
+    is_lower = b * x < a * y
+    a, b = xp.where(is_lower, a, b), xp.where(is_lower, b, a)
+    x, y = xp.where(is_lower, x, y), xp.where(is_lower, y, x)
+    # The integral for a + 1, to which a recurrence without cancellation leads: that for a small a falls late. It is
+    # over t with log(t / (1 - t)) = log(x / y) - w, in two parts, as it falls steeply, but late, for a small b.
+    both, one = a + b, a + 1
+    (of_x, lost_x), (of_y, lost_y) = _product(b, x), _product(one, y)
+    lost = b * ((1 - x) - y)
+    more = (of_x - of_y) + (lost_x - lost_y + lost)
+    middle, end = (_end_of_fall(fall, one, b, x, y, more) for fall in (0.5, _LARGEST_FALL))
+    sign = xp.where(x <= 0.5, -1.0, 1.0)
+    is_plain = xp.minimum(one, b) < 50
+    one_, b_, both_, x_, y_, more_, sign_, is_plain_ = _wide(one, b, one + b, x, y, more, sign, is_plain)
+
+    def log_t(w: Array) -> Array:
+        return -_log1p(y_ * xp.expm1(w))
+
+    def log_rest_of_t(w: Array) -> Array:
+        return -_log1p(x_ * xp.expm1(-w))
+
+    def integrand(w: Array) -> Array:
+        step = xp.expm1(sign_ * w)
+        rest = both_ * _log_rest(xp.where(sign_ < 0, x_, y_) * step) + sign_ * more_ * step
+        rest = rest - xp.where(sign_ < 0, one_, b_) * _exp_rest(sign_ * w)
+        return xp.exp(xp.where(is_plain_, one_ * log_t(w) + b_ * log_rest_of_t(w), rest))
+
+    factors = (log_t, log_rest_of_t) if with_slopes else ()
+    integral, *by_parameters = [x * one for one in _integral(middle, [-middle, end - middle], integrand, *factors)]
+    found = density / a * (1 + both * integral)
+    lower, upper = xp.where(is_lower, found, 1 - found), xp.where(is_lower, 1 - found, found)
+    if not with_slopes:
+        return [lower, upper, density]
+    mean, far = a / both, (b * x - a * y) / both
+    of_both = _less_digamma(both) + 1 / both
+    by_a, by_b = (
+        found * (log + _less_digamma(parameter) + more_of - of_both) + density / a * (integral + both * one)
+        for log, parameter, more_of, one in (
+            (_log_ratio_to_mean(x, mean, far / mean), a, 0.0, by_parameters[0]),
+            (_log_ratio_to_mean(y, b / both, -far / (b / both)), b, 1 / b, by_parameters[1]),
+        )
+    )
+    return [lower, upper, density, xp.where(is_lower, by_a, -by_b), xp.where(is_lower, by_b, -by_a)]
 
 
 def _log_gamma_one(x: Array) -> Array:
@@ -473,10 +678,20 @@ def gammaincc(a: Array, x: Array) -> Array:
     return _of_gamma(1, a, x)
 
 
-def _of_gamma(which: int, a: Array, x: Array) -> Array:
+def gammainc_slope(a: Array, x: Array) -> Array:
+    """The derivative of `gammainc` by `a`."""
+    is_inside, a1, x1 = _inside_gamma(a, x)
+    return xp.where(is_inside, _gammainc(a1, x1, with_slope=True)[3], xp.where((a > 0) & (x >= 0), 0.0, math.nan))
+
+
+def _inside_gamma(a: Array, x: Array) -> list[Array]:
     is_inside = (a > 0) & (x > 0) & xp.isfinite(a) & xp.isfinite(x)
-    a1, x1 = xp.where(is_inside, a, 1.0), xp.where(is_inside, x, 1.0)
-    found = _gammainc(a1, x1, gammaln(a1))[which]
+    return [is_inside, *[xp.where(is_inside, one, 1.0) for one in (a, x)]]
+
+
+def _of_gamma(which: int, a: Array, x: Array) -> Array:
+    is_inside, a1, x1 = _inside_gamma(a, x)
+    found = _gammainc(a1, x1)[which]
     # At the ends all of the distribution lies on one side: of 0 for a = 0, of infinity for an infinite a.
     is_defined = (a >= 0) & (x >= 0) & ~((a == 0) & (x == 0)) & ~(xp.isinf(a) & xp.isinf(x))
     lower = xp.where(is_defined, xp.where((x == 0) | xp.isinf(a), 0.0, 1.0), math.nan)
@@ -484,10 +699,21 @@ def _of_gamma(which: int, a: Array, x: Array) -> Array:
     return xp.where(is_inside, found, 1 - lower if which else lower)
 
 
-def betainc(a: Array, b: Array, x: Array) -> Array:
+def betainc_slopes(which: int, a: Array, b: Array, x: Array) -> Array:
+    """The derivatives of `betainc` by `a` and `b`."""
+    is_inside, a1, b1, x1 = _inside_beta(a, b, x)
+    found = _betainc(a1, b1, x1, 1 - x1, with_slopes=True)[3 + which]
+    return xp.where(is_inside, found, xp.where((a > 0) & (b > 0) & (x >= 0) & (x <= 1), 0.0, math.nan))
+
+
+def _inside_beta(a: Array, b: Array, x: Array) -> list[Array]:
     is_inside = (a > 0) & (b > 0) & (x > 0) & (x < 1) & xp.isfinite(a) & xp.isfinite(b)
-    a1, b1, x1 = (xp.where(is_inside, one, 0.5) for one in (a, b, x))
-    found = _betainc(a1, b1, x1, 1 - x1, betaln(a1, b1))[0]
+    return [is_inside, *[xp.where(is_inside, one, 0.5) for one in (a, b, x)]]
+
+
+def betainc(a: Array, b: Array, x: Array) -> Array:
+    is_inside, a1, b1, x1 = _inside_beta(a, b, x)
+    found = _betainc(a1, b1, x1, 1 - x1)[0]
     is_low, is_high = (a == 0) | xp.isinf(b), (b == 0) | xp.isinf(a)
     is_defined = (a >= 0) & (b >= 0) & (x >= 0) & (x <= 1) & ~((a == 0) & (b == 0)) & ~(xp.isinf(a) & xp.isinf(b))
     # At the ends all of the distribution lies on one side, at 0 or at 1.
@@ -495,25 +721,39 @@ def betainc(a: Array, b: Array, x: Array) -> Array:
     return xp.where(is_inside, found, xp.where(is_defined, end, math.nan))
 
 
+def _step(p: Array, lower: Array, upper: Array, density: Array, log_slope: Array) -> Array:
+    """A step of Halley's method.
+
+    The function is the logarithm of the smaller part of a distribution. `log_slope` is the derivative of the logarithm
+    of the density.
+    """
+    is_low = p < 0.5
+    slope = density / xp.where(is_low, lower, -upper)
+    step = xp.where(is_low, xp.log(p / lower), xp.log((1 - p) / upper)) / slope
+    step = step / xp.clip(1 + step * (log_slope - slope) / 2, 0.5, 2)
+    return xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
+
+
+def _about_ndtri(p: Array) -> Array:
+    found = _about_inverse_of_erf(xp.abs(1 - 2 * p), 2 * xp.minimum(p, 1 - p))
+    return xp.copysign(math.sqrt(2) * found, p - 0.5)
+
+
 def gammaincinv(a: Array, p: Array) -> Array:
     rest = 1 - p
-    z = ndtri(p)
+    z = _about_ndtri(p)
     third = 1 / (9 * a)
     normal = a * xp.pow(xp.maximum(1 - third + z * xp.sqrt(third), xp.full_like(z, 1e-3)), 3)
     log_gamma = gammaln(a)
     start = xp.exp((xp.log(p) + log_gamma + xp.log(a)) / a)
     tail = xp.maximum(-xp.log(rest) - log_gamma, xp.ones_like(a))
     start = xp.where((a <= 1) & (tail > 1), xp.maximum(start, tail + (a - 1) * xp.log(tail)), start)
-    logs = xp.log(xp.where((a > 1) & (normal > start), normal, start))
-    for _ in range(6):  # of Newton's method for logarithms, as those of such distributions are concave
-        x = xp.exp(logs)
-        lower, upper, density = _gammainc(a, x, log_gamma)
-        step = xp.where(p < 0.5, lower * xp.log(p / lower), upper * xp.log(upper / rest)) / density
-        logs = logs + xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
+    x = xp.where((a > 1) & (normal > start), normal, start)
+    for _ in range(4):
+        lower, upper, density = _gammainc(a, x)
+        x = x * xp.exp(_step(p, lower, upper, density, a - x))
     is_end = ((p == 0) | (p == 1)) & (a >= 0)
-    return xp.where(
-        is_end, xp.where(p == 0, 0.0, math.inf), xp.where((a > 0) & (p > 0) & (p < 1), xp.exp(logs), math.nan)
-    )
+    return xp.where(is_end, xp.where(p == 0, 0.0, math.inf), xp.where((a > 0) & (p > 0) & (p < 1), x, math.nan))
 
 
 def betaincinv(a: Array, b: Array, p: Array) -> Array:
@@ -521,17 +761,18 @@ def betaincinv(a: Array, b: Array, p: Array) -> Array:
     log_beta = betaln(a, b)
     low = (xp.log(p) + xp.log(a) + log_beta) / a
     high = -(xp.log(rest) + xp.log(b) + log_beta) / b
-    z = ndtri(p)
+    z = _about_ndtri(p)
     normal = xp.log(a / b) + z * xp.sqrt(1 / a + 1 / b)
     low, high = xp.where(a > 1, xp.maximum(low, normal), low), xp.where(b > 1, xp.minimum(high, normal), high)
     logit = xp.where(p < 0.5, low, high)
-    for _ in range(7):
-        x, y = 1 / (1 + xp.exp(-logit)), 1 / (1 + xp.exp(logit))
-        lower, upper, density = _betainc(a, b, x, y, log_beta)
-        step = xp.where(p < 0.5, lower * xp.log(p / lower), upper * xp.log(upper / rest)) / density
-        logit = logit + xp.where(xp.isfinite(step), xp.clip(step, -5, 5), 0.0)
+    x, y = 1 / (1 + xp.exp(-logit)), 1 / (1 + xp.exp(logit))
+    for _ in range(5):
+        lower, upper, density = _betainc(a, b, x, y)
+        factor = xp.exp(_step(p, lower, upper, density, a * y - b * x))
+        x, y = x * factor / (x * factor + y), y / (x * factor + y)
+    x = xp.where((a == math.inf) & (b < math.inf), 1.0, xp.where((b == math.inf) & (a < math.inf), 0.0, x))
     is_end = (p == 0) | (p == 1)
-    return xp.where((a > 0) & (b > 0) & (p >= 0) & (p <= 1), xp.where(is_end, p, 1 / (1 + xp.exp(-logit))), math.nan)
+    return xp.where((a > 0) & (b > 0) & (p >= 0) & (p <= 1), xp.where(is_end, p, x), math.nan)
 
 
 # Bessel functions and integrals.
@@ -633,7 +874,7 @@ def spence(x: Array) -> Array:
     is_large = x > 2
     turned = xp.where(is_large, 1 / xp.where(is_large, x, 1.0), x)
     is_far = turned < 0.5
-    logs = -xp.log1p(xp.where(is_far, -turned, turned - 1))
+    logs = -_log1p(xp.where(is_far, -turned, turned - 1))
     square = logs * logs
     found = logs - square / 4 + logs * square * _polynomial(_DEBYE, square)
     # In powers of -log(x), for x near 1; others by the reflection and the inversion of the dilogarithm.
@@ -655,16 +896,16 @@ def exp1(x: Array) -> Array:
     low = xp.clip(x, 0, 1)
     near = low * _polynomial(_EIN, low) - _EULER - xp.log(low)
     large = xp.maximum(x, xp.ones_like(x))
-    far = xp.exp(-large) / large * _integral(lambda w, x: -w - xp.log1p(w / x), large / (large + 1), large)
+    (far,) = _integral(
+        xp.zeros_like(x), [xp.full_like(x, _LARGEST_FALL)], lambda w: xp.exp(-w) / (xp.expand_dims(large, axis=-1) + w)
+    )
+    far = xp.exp(-large) * far
     return xp.where(x < 0, math.nan, xp.where(x < 1, near, xp.where(x == math.inf, 0.0, far)))
-
-
-_LEGENDRE: Final = np.polynomial.legendre.leggauss(56)
 
 
 def expi(x: Array) -> Array:
     middle = xp.clip(x, 0, 40)
-    nodes, weights = (xp.asarray(one, dtype=x.dtype) for one in ((_LEGENDRE[0] + 1) / 2, _LEGENDRE[1] / 2))
+    nodes, weights = (xp.asarray(one, dtype=x.dtype) for one in (1 - _NODES, _WEIGHTS))
     wide = xp.expand_dims(middle, axis=-1) * nodes
     near = _EULER + xp.log(middle) + xp.sum(xp.expm1(wide) / nodes * weights, axis=-1)
     large = xp.maximum(x, xp.full_like(x, 40))
@@ -706,8 +947,8 @@ def expit(x: Array) -> Array:
 
 def logit(x: Array) -> Array:
     is_middle = xp.abs(x - 0.5) < 0.25
-    middle = 2 * xp.atanh(xp.where(is_middle, 2 * x - 1, 0.0))
-    return xp.where(is_middle, middle, xp.log(xp.where(is_middle, 0.5, x)) - xp.log1p(xp.where(is_middle, -0.5, -x)))
+    middle = _log1p(xp.where(is_middle, 2 * x - 1, 0.0) / (1 - x))
+    return xp.where(is_middle, middle, xp.log(xp.where(is_middle, 0.5, x)) - _log1p(xp.where(is_middle, -0.5, -x)))
 
 
 def softplus(x: Array) -> Array:
@@ -725,7 +966,7 @@ def xlogy(x: Array, y: Array) -> Array:
 
 def xlog1py(x: Array, y: Array) -> Array:
     is_zero = (x == 0) & ~xp.isnan(y)
-    return xp.where(is_zero, 0.0, x * xp.log1p(xp.where(is_zero, 0.0, y)))
+    return xp.where(is_zero, 0.0, x * _log1p(xp.where(is_zero, 0.0, y)))
 
 
 def entr(x: Array) -> Array:
@@ -737,7 +978,7 @@ def entr(x: Array) -> Array:
 def _log_ratio(x: Array, y: Array) -> Array:
     """`log(x / y)`, accurate where the ratio is near 1."""
     ratio = x / y
-    near = xp.log1p((x - y) / y)
+    near = _log1p((x - y) / y)
     return xp.where(
         (ratio > 0.5) & (ratio < 2),
         near,
@@ -767,4 +1008,4 @@ def pseudo_huber(delta: Array, r: Array) -> Array:
     is_zero = (delta == 0) | (r == 0)
     ratio = r / xp.where(is_zero, 1.0, delta)
     found = xp.where(is_zero, 0.0, r * (r / (1 + xp.hypot(xp.ones_like(ratio), ratio))))
-    return xp.where(delta < 0, math.inf, found)
+    return xp.where((delta < 0) | (xp.isinf(r) & (delta > 0)), math.inf, found)

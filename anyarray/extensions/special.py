@@ -92,6 +92,16 @@ def _slope_of_spence(x: AnyArray) -> Array:
     return xp.where(is_one, -1.0, xp.log(x) / xp.where(is_one, 1.0, 1 - x))
 
 
+def _slope_of_gammaincinv(a: AnyArray, y: AnyArray) -> Array:
+    x = gammaincinv(a, y)
+    return -xp.exp(-_log_gamma_density(a, x)) * gammainc_by_a(a, x)
+
+
+def _slope_of_betaincinv(by_parameter: Callable[..., Array], a: AnyArray, b: AnyArray, y: AnyArray) -> Array:
+    x = betaincinv(a, b, y)
+    return -xp.exp(-_log_beta_density(a, b, x)) * by_parameter(a, b, x)
+
+
 @_elementwise(
     by.beta,
     lambda a, b: sc.beta(a, b) * (sc.digamma(a) - sc.digamma(a + b)),
@@ -110,7 +120,12 @@ def beta(a: AnyArray | float, b: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.betainc, None, None, lambda a, b, x: xp.exp(_log_beta_density(a, b, x)))
+@_elementwise(
+    by.betainc,
+    lambda a, b, x: sc.betainc_by_a(a, b, x),
+    lambda a, b, x: sc.betainc_by_b(a, b, x),
+    lambda a, b, x: xp.exp(_log_beta_density(a, b, x)),
+)
 def betainc(a: AnyArray | float, b: AnyArray | float, x: AnyArray | float, /) -> Array:
     """The regularized incomplete beta function.
 
@@ -127,7 +142,12 @@ def betainc(a: AnyArray | float, b: AnyArray | float, x: AnyArray | float, /) ->
     ...
 
 
-@_elementwise(by.betaincinv, None, None, lambda a, b, y: xp.exp(-_log_beta_density(a, b, sc.betaincinv(a, b, y))))
+@_elementwise(
+    by.betaincinv,
+    lambda a, b, y: _slope_of_betaincinv(sc.betainc_by_a, a, b, y),
+    lambda a, b, y: _slope_of_betaincinv(sc.betainc_by_b, a, b, y),
+    lambda a, b, y: xp.exp(-_log_beta_density(a, b, sc.betaincinv(a, b, y))),
+)
 def betaincinv(a: AnyArray | float, b: AnyArray | float, y: AnyArray | float, /) -> Array:
     """The `x` at which `betainc(a, b, x)` is `y`.
 
@@ -353,7 +373,7 @@ def gamma(x: AnyArray, /) -> Array:
     ...
 
 
-@_elementwise(by.gammainc, None, lambda a, x: xp.exp(_log_gamma_density(a, x)))
+@_elementwise(by.gammainc, lambda a, x: sc.gammainc_by_a(a, x), lambda a, x: xp.exp(_log_gamma_density(a, x)))
 def gammainc(a: AnyArray | float, x: AnyArray | float, /) -> Array:
     """The regularized lower incomplete gamma function.
 
@@ -369,7 +389,7 @@ def gammainc(a: AnyArray | float, x: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.gammaincc, None, lambda a, x: -xp.exp(_log_gamma_density(a, x)))
+@_elementwise(by.gammaincc, lambda a, x: -sc.gammainc_by_a(a, x), lambda a, x: -xp.exp(_log_gamma_density(a, x)))
 def gammaincc(a: AnyArray | float, x: AnyArray | float, /) -> Array:
     """The regularized upper incomplete gamma function.
 
@@ -385,7 +405,7 @@ def gammaincc(a: AnyArray | float, x: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.gammaincinv, None, lambda a, y: xp.exp(-_log_gamma_density(a, sc.gammaincinv(a, y))))
+@_elementwise(by.gammaincinv, _slope_of_gammaincinv, lambda a, y: xp.exp(-_log_gamma_density(a, sc.gammaincinv(a, y))))
 def gammaincinv(a: AnyArray | float, y: AnyArray | float, /) -> Array:
     """The `x` at which `gammainc(a, x)` is `y`.
 
@@ -761,15 +781,58 @@ def xlogy(x: AnyArray | float, y: AnyArray | float, /) -> Array:
     ...
 
 
-@_elementwise(by.zeta, None, lambda x, q: -x * sc.hurwitz_zeta(x + 1, q))
+@_elementwise(by.zeta, lambda x, q: sc.zeta_by_x(x, q), lambda x, q: -x * sc.hurwitz_zeta(x + 1, q))
 def hurwitz_zeta(x: AnyArray | float, q: AnyArray | float, /) -> Array:
     """The zeta function of Hurwitz."""
     ...
 
 
-@_elementwise(by.riemann, None)
+@_elementwise(by.riemann, lambda x: sc.riemann_by_x(x))
 def riemann_zeta(x: AnyArray, /) -> Array:
     """The zeta function of Riemann."""
+    ...
+
+
+# Derivatives by parameters, of the first order alone.
+
+
+@_elementwise(by.gammainc_slope, None, lambda a, x: xp.exp(_log_gamma_density(a, x)) * (xp.log(x) - sc.digamma(a)))
+def gammainc_by_a(a: AnyArray, x: AnyArray, /) -> Array:
+    """The derivative of `gammainc` by `a`."""
+    ...
+
+
+@_elementwise(
+    functools.partial(by.betainc_slopes, 0),
+    None,
+    None,
+    lambda a, b, x: xp.exp(_log_beta_density(a, b, x)) * (xp.log(x) - sc.digamma(a) + sc.digamma(a + b)),
+)
+def betainc_by_a(a: AnyArray, b: AnyArray, x: AnyArray, /) -> Array:
+    """The derivative of `betainc` by `a`."""
+    ...
+
+
+@_elementwise(
+    functools.partial(by.betainc_slopes, 1),
+    None,
+    None,
+    lambda a, b, x: xp.exp(_log_beta_density(a, b, x)) * (xp.log1p(-x) - sc.digamma(b) + sc.digamma(a + b)),
+)
+def betainc_by_b(a: AnyArray, b: AnyArray, x: AnyArray, /) -> Array:
+    """The derivative of `betainc` by `b`."""
+    ...
+
+
+@_elementwise(by.zeta_slope, None, lambda x, q: -sc.hurwitz_zeta(x + 1, q) - x * sc.zeta_by_x(x + 1, q))
+def zeta_by_x(x: AnyArray, q: AnyArray, /) -> Array:
+    """The derivative of `hurwitz_zeta` by `x`."""
+    ...
+
+
+@_elementwise(by.riemann_slope, None)
+def riemann_by_x(x: AnyArray, /) -> Array:
+    """The derivative of `riemann_zeta`."""
     ...
 
 
@@ -825,7 +888,8 @@ def factorial(n: AnyArray | float, exact: bool = False, extend: Literal["zero"] 
     if extend != "zero":
         raise errors.ArgumentValueError(f'factorial: extend must be "zero", not {extend!r}. Use gamma(n + 1)')
     n = xp.asarray(n)
-    return xp.where(n < 0, 0.0, gamma(xp.where(n < 0, 0, n) + 1.0))
+    is_small = n < 1  # n + 1 may be rounded, which loses digits for a large n
+    return xp.where(n < 0, 0.0, gamma(xp.where(is_small, xp.where(n < 0, 0, n) + 1.0, n)) * xp.where(is_small, 1.0, n))
 
 
 def comb(N: AnyArray | float, k: AnyArray | float, *, exact: bool = False, repetition: bool = False) -> Array:  # noqa: N803 - SciPy's name
