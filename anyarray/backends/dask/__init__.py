@@ -19,7 +19,6 @@ from __future__ import annotations
 from anyarray.backends.dask._hooks import *
 from anyarray.backends.dask._scope import *
 from anyarray.backends.dask.creation import *
-from anyarray.backends.dask.data_types import *
 from anyarray.backends.dask.elementwise import *
 from anyarray.backends.dask.fft import *
 from anyarray.backends.dask.indexing import *

@@ -9,16 +9,9 @@ import dask.array as da
 import numpy as np
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axes_in, axis_in
 from anyarray.backends.dask._computing import from_host
-from anyarray.backends.dask._kernel import (
-    Axis,
-    Block,
-    Native,
-    along,
-    axes_within,
-    axis_within,
-    known,
-)  # fmt: skip
+from anyarray.backends.dask._kernel import Axis, Block, Native, along
 
 __all__ = [
     "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
@@ -35,7 +28,7 @@ def _transform(name: str) -> Callable[..., Native]:
     is_whole = name in ("irfft", "hfft")
 
     def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Native:
-        x, axis = known(x), axis_within(axis, x.ndim)
+        axis = axis_in(axis, x.ndim)
         given = n if n is not None else 2 * (x.shape[axis] - 1) if is_whole else x.shape[axis]
         if given < 1:
             raise ValueError(f"n must be positive, not {given}")
@@ -56,10 +49,9 @@ def _transform_n(name: str) -> Callable[..., Native]:
         axes: tuple[int, ...] | None = None,
         norm: Any = "backward",
     ) -> Native:
-        x = known(x)
         if axes is None:
             axes = tuple(range(-(x.ndim if s is None else len(s)), 0))
-        places = [axis_within(axis, x.ndim) for axis in axes]
+        places = [axis_in(axis, x.ndim) for axis in axes]
         lengths = [x.shape[axis] for axis in places]
         if s is not None:
             lengths = [old if n == -1 else n for old, n in zip(lengths, s, strict=True)]
@@ -81,18 +73,18 @@ fftn, ifftn, rfftn, irfftn = map(_transform_n, ("fftn", "ifftn", "rfftn", "irfft
 
 
 def fftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    places = axes_within(axes, x.ndim)
-    return da.roll(known(x), tuple(x.shape[one] // 2 for one in places), places) if places else x
+    places = axes_in(axes, x.ndim)
+    return da.roll(x, tuple(x.shape[one] // 2 for one in places), places) if places else x
 
 
 def ifftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    places = axes_within(axes, x.ndim)
-    return da.roll(known(x), tuple(-(x.shape[one] // 2) for one in places), places) if places else x
+    places = axes_in(axes, x.ndim)
+    return da.roll(x, tuple(-(x.shape[one] // 2) for one in places), places) if places else x
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    return from_host(on_numpy.fftfreq(n, d=d, dtype=dtype))
+    return from_host(on_numpy.fftfreq(n, d=d, dtype=dtype), device)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    return from_host(on_numpy.rfftfreq(n, d=d, dtype=dtype))
+    return from_host(on_numpy.rfftfreq(n, d=d, dtype=dtype), device)

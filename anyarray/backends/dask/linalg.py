@@ -13,20 +13,20 @@ from typing import Any
 import dask.array as da
 import numpy as np
 
-from anyarray.backends._shared.axes import matrices
+from anyarray.backends._shared.axes import axes_in, matrices
+from anyarray.backends.dask._computing import from_host
 from anyarray.backends.dask._kernel import (
     Axis,
     Block,
     Core,
     Native,
     as_dtype,
-    axes_within,
+    elementwise,
     floating,
-    known,
+    home_of,
     promoted,
     stacked,
 )  # fmt: skip
-from anyarray.backends.dask.elementwise import abs, not_equal, pow, sqrt
 from anyarray.backends.dask.statistical import max, min, sum
 
 __all__ = [
@@ -44,7 +44,7 @@ def _complex(dtype: Any) -> Any:
 
 
 def _square(x: Native) -> Native:
-    x = matrices(floating(known(x)))
+    x = matrices(floating(x))
     if x.shape[-1] != x.shape[-2]:
         raise np.linalg.LinAlgError("Last 2 dimensions of the array must be square")
     return x
@@ -81,15 +81,15 @@ def matrix_power(x: Native, n: int, /) -> Native:
 
 
 def _power(block: Any, *, n: int) -> Any:
-    return np.linalg.matrix_power(block, n)
+    return home_of(block).matrix_power(block, n)
 
 
 def _tall(x: Native) -> bool:
-    return x.ndim == 2 and x.numblocks[0] > 1 and x.numblocks[1] == 1 and 0 not in x.shape
+    return x.ndim == 2 and x.numblocks[0] > 1 and x.numblocks[1] == 1
 
 
 def qr(x: Native, /, *, mode: str = "reduced") -> tuple[Native, Native]:
-    x = matrices(floating(known(x)))
+    x = matrices(floating(x))
     rows, columns = x.shape[-2:]
     if mode == "reduced" and _tall(x) and rows >= columns:
         return tuple(da.linalg.qr(x))
@@ -98,7 +98,7 @@ def qr(x: Native, /, *, mode: str = "reduced") -> tuple[Native, Native]:
 
 
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, ...]:
-    x = matrices(floating(known(x)))
+    x = matrices(floating(x))
     rows, columns = x.shape[-2:]
     if not full_matrices and _tall(x) and rows >= columns:
         return tuple(da.linalg.svd(x, coerce_signs=False))
@@ -109,18 +109,18 @@ def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, ...]:
 
 
 def svdvals(x: Native, /) -> Native:
-    x = matrices(floating(known(x)))
+    x = matrices(floating(x))
     if _tall(x) and x.shape[0] >= x.shape[1]:
         return da.linalg.svd(x, coerce_signs=False)[1]
     return stacked(Block("svdvals"), [x], [2], ((builtins.min(x.shape[-2:]),), _real(x.dtype)))
 
 
 def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
-    return _with_tolerance("matrix_rank", matrices(floating(known(x))), rtol, ((), np.dtype("int64")))
+    return _with_tolerance("matrix_rank", matrices(floating(x)), rtol, ((), np.dtype("int64")))
 
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
-    x = matrices(floating(known(x)))
+    x = matrices(floating(x))
     return _with_tolerance("pinv", x, rtol, (x.shape[:-3:-1], x.dtype))
 
 
@@ -135,7 +135,7 @@ def _within(block: Any, rtol: Any, *, name: str) -> Any:
 
 
 def solve(x1: Native, x2: Native, /) -> Native:
-    x1, x2 = promoted(_square(x1), floating(known(x2)))
+    x1, x2 = promoted(_square(x1), floating(x2))
     if x2.ndim == 1:
         return solve(x1, x2[:, None])[..., 0]
     if x1.shape[-1] != x2.shape[-2]:
@@ -144,7 +144,7 @@ def solve(x1: Native, x2: Native, /) -> Native:
 
 
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
-    x = matrices(floating(known(x)))
+    x = matrices(floating(x))
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     found = stacked(Block("matrix_norm", ord=ord), [x], [2], ((), _real(x.dtype)))
@@ -152,21 +152,24 @@ def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Na
 
 
 def vector_norm(x: Native, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Native:
-    x = floating(known(x))
-    axes = axes_within(axis, x.ndim)
+    x = floating(x)
     dtype = _real(x.dtype)
+    options: Any = {"axis": axes_in(axis, x.ndim), "keepdims": keepdims}
+    sizes = elementwise(Block("abs"), x)
     if ord in (np.inf, -np.inf):
-        return as_dtype((max if ord > 0 else min)(abs(x), axis=axes, keepdims=keepdims), dtype)
+        return (max if ord > 0 else min)(sizes, **options)
     if ord == 0:
-        return sum(as_dtype(not_equal(x, _number(0, x.dtype)), dtype), axis=axes, keepdims=keepdims)
-    sizes = abs(x)
+        return sum(as_dtype(as_dtype(x, np.dtype(bool)), dtype), **options)
     if ord == 1:
-        return as_dtype(sum(sizes, axis=axes, keepdims=keepdims), dtype)
+        return as_dtype(sum(sizes, **options), dtype)
     if ord == 2:
-        return as_dtype(sqrt(sum(sizes * sizes, axis=axes, keepdims=keepdims)), dtype)
-    total = sum(pow(sizes, _number(ord, dtype)), axis=axes, keepdims=keepdims)
-    return as_dtype(pow(total, _number(1 / ord, dtype)), dtype)
+        return as_dtype(elementwise(Block("sqrt"), sum(sizes * sizes, **options)), dtype)
+    total = sum(elementwise(_POW, sizes, _number(ord, dtype)), **options)
+    return as_dtype(elementwise(_POW, total, _number(1 / ord, dtype)), dtype)
+
+
+_POW = Block("pow")
 
 
 def _number(value: Any, dtype: Any) -> Native:
-    return da.from_array(np.asarray(value, dtype), chunks=())
+    return from_host(np.asarray(value, dtype))

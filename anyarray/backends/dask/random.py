@@ -10,7 +10,7 @@ import numpy as np
 
 from anyarray._base import extension
 from anyarray.backends import numpy as on_numpy
-from anyarray.backends.dask._kernel import Native
+from anyarray.backends.dask._kernel import HOST, Native, device_of, to_device
 from anyarray.backends.dask.creation import blocks_of
 
 __all__: list[str] = []
@@ -20,7 +20,7 @@ def _drawn(name: str) -> Callable[..., Native]:
     def draw(key: Native, shape: tuple[int, ...], dtype: Any, /) -> Native:
         rows = shape or (1,)
         function = functools.partial(_block, name=name, row=rows[1:], dtype=np.dtype(dtype))
-        found = blocks_of(function, rows, np.dtype(dtype), key)
+        found = to_device(blocks_of(function, rows, np.dtype(dtype), to_device(key, HOST)), device_of(key))
         return found if shape else found[0]
 
     return draw

@@ -2,41 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 import dask.array as da
 import numpy as np
 
 from anyarray.backends._shared.refusals import refuse_complex
-from anyarray.backends.dask._kernel import Block, Native, empty_of, known, whole
-from anyarray.backends.dask.creation import zeros
-from anyarray.backends.dask.indexing import getitem
+from anyarray.backends.dask._kernel import Block, Native, as_dtype, beside, device_of, to_device
+from anyarray.backends.dask.indexing import getitem, selected
 
 __all__ = ["nonzero", "searchsorted"]
 
 
 def nonzero(x: Native, /) -> tuple[Native, ...]:
-    x = known(x)
     if not x.ndim:
         raise ValueError("x must have an axis")
-    found = da.nonzero(x) if 0 not in x.shape else tuple(zeros((0,), dtype=np.dtype("int64")) for _ in x.shape)
-    for one in found:
-        one.anyarray_most = 8 * x.size
-    return tuple(found)
+    along = [da.arange(n, chunks=(sizes,)) for n, sizes in zip(x.shape, x.chunks, strict=True)]
+    places = da.meshgrid(*along, indexing="ij")
+    return tuple(selected(to_device(one, device_of(x)), as_dtype(x, np.dtype(bool))) for one in places)
 
 
 def searchsorted(
     x1: Native, x2: Native, /, *, side: Literal["left", "right"] = "left", sorter: Native | None = None
 ) -> Native:
     refuse_complex(x1, x2)
-    if sorter is not None:
-        x1 = getitem(x1, sorter)
-    x1, labels = whole(x1), tuple(range(x2.ndim))
-    return da.blockwise(
-        _found, labels, x2, labels, x1, (100,), dtype=np.int64, concatenate=True, align_arrays=False,
-        meta=empty_of(np.int64, x2.ndim), side=side,
-    )  # fmt: skip
+    return beside(_found, x2, x1 if sorter is None else getitem(x1, sorter), np.dtype("int64"), side=side)
 
 
-def _found(wanted: Any, among: Any, *, side: str) -> Any:
+def _found(wanted: Native, among: Native, *, side: str) -> Native:
     return Block("searchsorted", side=side)(among, wanted)

@@ -5,19 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from anyarray.backends._shared.refusals import refuse_complex
-from anyarray.backends.dask._kernel import Block, Native, along, axis_within
+from anyarray.backends.dask._kernel import Block, Native, along
 
 __all__ = ["argsort", "sort"]
 
 
 def sort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
-    axis = axis_within(axis, x.ndim)
     return along(Block("sort", axis=axis, descending=descending, stable=stable), x, [axis])
 
 
 def argsort(x: Native, /, *, axis: int = -1, descending: bool = False, stable: bool = True) -> Native:
     refuse_complex(x)
-    axis = axis_within(axis, x.ndim)
     function = Block("argsort", axis=axis, descending=descending, stable=stable)
     return along(function, x, [axis], dtype=np.dtype("int64"))
