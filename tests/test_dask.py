@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -180,14 +180,40 @@ OPERATIONS = {
 """Functions of Dask that give Arrays if the blocks are Arrays."""
 
 
+def check_operations(kinds: Iterable[str], backend: xp.Backend) -> None:
+    """Compute functions of Dask, together, of blocks that are Arrays."""
+    x = da.from_array(xp.asarray(VALUES, device=backend), chunks=(4, 5), asarray=False, name=False)
+    functions = {f"{kind}[{i}]": one for kind in kinds for i, one in enumerate(OPERATIONS[kind])}
+    found = dask.compute(*[one(x) for one in functions.values()])
+    plain = da.from_array(VALUES, chunks=(4, 5))
+    wanted = dask.compute(*[one(plain) for one in functions.values()], scheduler="synchronous")
+    for name, one, expected in zip(functions, found, wanted, strict=True):
+        assert type(one) is xp.Array and one.device == xp.device(backend), f"{name}: {type(one)}"
+        np.testing.assert_allclose(np.asarray(one), expected, rtol=1e-5, err_msg=name)
+
+
 @pytest.mark.parametrize("kind", OPERATIONS)
 def test_dask_computes_with_arrays_as_blocks(kind: str, backend: xp.Backend) -> None:
-    x = da.from_array(xp.asarray(VALUES, device=backend), chunks=(4, 5), asarray=False, name=False)
-    plain = da.from_array(VALUES, chunks=(4, 5))
-    for i, function in enumerate(OPERATIONS[kind]):
-        found = function(x).compute()
-        assert type(found) is xp.Array and found.device == xp.device(backend), f"{kind}[{i}]: {type(found)}"
-        np.testing.assert_allclose(np.asarray(found), function(plain).compute(), rtol=1e-5, err_msg=f"{kind}[{i}]")
+    check_operations([kind], backend)
+
+
+@pytest.mark.few_backends
+def test_dask_computes_with_arrays_as_blocks_in_processes(backend: xp.Backend) -> None:
+    with dask.config.set(scheduler="processes", num_workers=1):
+        check_operations(OPERATIONS, backend)
+
+
+@pytest.mark.few_backends
+def test_dask_computes_with_arrays_as_blocks_on_a_cluster(backend: xp.Backend) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        dask.config.set(scheduler=None),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        check_operations(OPERATIONS, backend)
 
 
 def test_dask_takes_percentiles_of_arrays(backend: xp.Backend) -> None:
