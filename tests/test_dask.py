@@ -68,8 +68,9 @@ def split(a: Any, *chunks: int, where: str = "dask") -> xp.Array:
 
 
 def has_blocks_of(x: xp.Array, where: str) -> bool:
-    """Whether the blocks are arrays of NumPy, or of CuPy."""
+    """Whether the blocks are arrays of NumPy, or of CuPy, and Dask knows how many axes they have."""
     native = xp.to_native(x)
+    assert native._meta.ndim == native.ndim
     kinds = {type(one).__module__ for one in dask.compute(*native.to_delayed().flat)}
     return kinds == {type(native._meta).__module__} == {"cupy" if where == "dask-gpu" else "numpy"}
 
@@ -322,6 +323,7 @@ FUNCTIONS = {
     "clip": lambda x: xp.clip(x, max=0.5),
     "isin": lambda x: xp.isin(xp.round(x), xp.asarray([0.0, 1.0])),
     "median": lambda x: xp.median(x, axis=0),
+    "stack of totals": lambda x: xp.stack([xp.sum(x), xp.std(x), xp.max(x)]),
 }  # fmt: skip
 
 
@@ -411,6 +413,26 @@ def test_what_is_too_large_for_one_block_is_refused_with_the_cure() -> None:
         xp.linalg.inv(x)
     with dask.config.set({"anyarray.largest-block": "100 B"}), pytest.raises(MemoryError, match="480 B"):
         xp.unique_values(split(VALUES, 3, 5))
+
+
+LOOPS = {
+    "fori_loop": lambda x: xp.fori_loop(0, 3, lambda i, c: c * 2 + i + x, x),
+    "while_loop": lambda x: xp.while_loop(lambda c: xp.max(c) < 100, lambda c: xp.abs(c * 2 + 1), x),
+    "scan": lambda x: xp.scan(lambda c, row: (c + row, xp.sum(c * row)), xp.zeros(5), x)[1],
+    "scan, reversed": lambda x: xp.scan(lambda c, row: (c + row, c), xp.zeros(5), x, reverse=True)[1],
+    "cond": lambda x: xp.cond(xp.sum(x) > 3, lambda v: v * 2, lambda v: v, x),
+    "map": lambda x: xp.map(lambda row: xp.sum(row * row), x),
+    "associative_scan": lambda x: xp.associative_scan(xp.add, x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops_and_branches_run_in_python(loop: str) -> None:
+    found = LOOPS[loop](split(VALUES, 5, 2))
+    with xp.backend("numpy"):
+        wanted = LOOPS[loop](xp.asarray(VALUES))
+    assert found.device == xp.device("dask")
+    np.testing.assert_allclose(found.to_numpy(), wanted.to_numpy(), rtol=1e-12)
 
 
 def test_derivatives_and_compilation_are_refused_with_the_mesh() -> None:

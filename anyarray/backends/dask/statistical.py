@@ -29,7 +29,14 @@ def _reduced(name: str, x: Native, axis: Axis, keepdims: bool, result: Any, /, *
     if not axes:
         return elementwise(Block(name, axis=(), **options), x, dtype=result)
     part = Block(name, **options)
-    return da.reduction(x, part, part, axis=axes, keepdims=keepdims, dtype=result, meta=like(x, result))
+    return _reduction(x, part, part, axes, keepdims, result)
+
+
+def _reduction(x: Native, chunk: Any, aggregate: Any, axes: Any, keepdims: bool, dtype: Any, **options: Any) -> Native:
+    options |= {"axis": axes, "keepdims": keepdims, "dtype": dtype, "meta": like(x, dtype)}
+    found = da.reduction(x, chunk, aggregate, **options)
+    found._meta = like(x, dtype, found.ndim)  # Dask leaves that of the blocks, which has the reduced axes
+    return found
 
 
 def _total(name: str) -> Callable[..., Native]:
@@ -132,11 +139,9 @@ def _variance(name: str) -> Callable[..., Native]:
         dtype = _FLOAT64 if x.dtype.kind in "biu" else np.dtype(x.dtype.char.lower())
         if not axes:
             return elementwise(Block(name, axis=axes, correction=correction), x, dtype=dtype)
-        return da.reduction(
-            x, functools.partial(_moments, wide=_wide(x.dtype)),
-            functools.partial(_spread, correction=correction, root=name == "std", dtype=dtype), combine=_merged,
-            axis=axes, keepdims=keepdims, dtype=dtype, concatenate=False, meta=like(x, dtype),
-        )  # fmt: skip
+        moments = functools.partial(_moments, wide=_wide(x.dtype))
+        spread = functools.partial(_spread, correction=correction, root=name == "std", dtype=dtype)
+        return _reduction(x, moments, spread, axes, keepdims, dtype, combine=_merged, concatenate=False)
 
     variance.__name__ = name
     return variance
