@@ -19,7 +19,7 @@ import numpy as _numpy
 
 from anyarray.numpy import _itself
 
-_MODULES = ("emath", "exceptions", "fft", "lib", "linalg", "random", "testing", "typing")
+_MODULES = ("emath", "fft", "lib", "linalg", "random", "testing", "typing")
 
 __version__ = _numpy.__version__
 _sys.meta_path.insert(0, _itself.NumPysModules())

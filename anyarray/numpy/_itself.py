@@ -65,19 +65,11 @@ def other(module: str, name: str) -> Any:
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}", name=name) from None
 
 
-def stand_for(module: str) -> None:
-    """Let NumPy's module be found under our name, too.
-
-    So `from anyarray.numpy.polynomial import Polynomial` gives the class that `np.polynomial.Polynomial` is. It is
-    called by a module of that name, which says the same to type checkers by `from ... import *`.
-    """
-    sys.modules[module] = importlib.import_module(module.removeprefix("anyarray."))
-
-
 class NumPysModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds modules of NumPy's under our name, where none of ours stands.
 
-    So `from anyarray.numpy.lib.format import header_data_from_array_1_0` works, and `import anyarray.numpy.core`.
+    So `from anyarray.numpy.polynomial import Polynomial` gives the class that `np.polynomial.Polynomial` is, and
+    `import anyarray.numpy.core` works. Stubs that import everything say so to type checkers.
     """
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -92,7 +84,7 @@ class NumPysModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: Any) -> None:
         """Put NumPy's module in the place of a new one."""
-        stand_for(module.__name__)
+        sys.modules[module.__name__] = importlib.import_module(module.__name__.removeprefix("anyarray."))
 
 
 def of_ndarrays(theirs: Callable[..., Any]) -> Callable[..., Any]:
