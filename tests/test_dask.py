@@ -470,8 +470,22 @@ def test_functions_of_arrays_without_elements(where: str) -> None:
         assert (one.T @ one).tolist() == [[0] * 5] * 5
         assert xp.linalg.qr(one).R.shape == (0, 5) and xp.nonzero(one)[1].shape == (0,)
         assert xp.sum(one, axis=0).device == xp.device(where)
+        assert one[:, xp.asarray([0, 3, 3])].shape == (0, 3) and xp.linalg.solve(
+            one.T @ one + xp.eye(5), one.T
+        ).shape == (5, 0)
         with pytest.raises(ValueError, match=re.escape("max: x of shape (0, 5) has no elements along the axis")):
             xp.max(one)
+
+
+def test_what_has_no_elements_reads_nothing() -> None:
+    x, source = counted()
+    none = xp.zeros((0,), dtype=xp.int64)
+    assert xp.take(x, none, axis=0).shape == x[none].shape == (0, 5)
+    assert (x @ xp.zeros((5, 0))).shape == (12, 0)
+    assert not xp.any(xp.isin(x[0, :], xp.zeros((0,))))
+    x[none] = xp.zeros((0, 5))
+    x[1:1] = xp.zeros((0, 5))
+    assert source.reads == 1
 
 
 def test_the_user_s_own_blocks_decide_the_backend(where: str) -> None:

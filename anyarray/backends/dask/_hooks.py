@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import dask.array as da
 import numpy as np
@@ -15,12 +15,13 @@ from anyarray._registry import registry
 from anyarray.backends.dask import elementwise
 from anyarray.backends.dask._computing import computed, from_host, from_source, persisted, stored
 from anyarray.backends.dask._kernel import HOST, Native, device_of, known, to_device
+from anyarray.backends.dask.indexing import setitem, values_in
 
 __all__ = [
     "ARRAY_TYPES", "IS_IMMUTABLE", "PROMOTES", "chunks_of", "computed", "count_of", "device_of", "devices",
-    "devices_of", "duplicate", "exported", "from_numpy", "from_source", "lengths_of", "namespace",
+    "devices_of", "duplicate", "exported", "from_numpy", "from_source", "jacobian", "jit", "lengths_of", "namespace",
     "native_dtype", "persisted", "plain", "scalar", "scoped", "shape_of", "stored", "synchronize",
-    "to_device", "to_numpy",
+    "to_device", "to_numpy", "value_and_grad",
 ]  # fmt: skip
 
 ARRAY_TYPES: Final = (da.Array,)
@@ -80,13 +81,14 @@ def plain(x: Native, /) -> Native:
 
 
 def scoped(function: Callable[..., Any], device: str, /) -> Callable[..., Any]:
-    """A function of arrays with known lengths and with elements.
+    """A function of arrays with known lengths.
 
-    NumPy computes the result of arrays without elements, which cannot be divided. Elementwise functions take any.
+    NumPy computes what has no elements, or follows from an array that has none: there are no blocks to divide.
+    Elementwise functions take any arrays, and a write reads nothing that it need not.
     """
-    name = getattr(function, "__name__", "")
     if function in _OF_ANY:
         return function
+    name = getattr(function, "__name__", "")
 
     @functools.wraps(function)
     def called(*args: Any, **options: Any) -> Any:
@@ -94,16 +96,31 @@ def scoped(function: Callable[..., Any], device: str, /) -> Callable[..., Any]:
         arrays = [one for one in args if isinstance(one, da.Array)]
         if all(0 not in one.shape for one in arrays):
             return function(*args, **options)
-        computed(*arrays)
-        on_host = [to_numpy(one) if isinstance(one, da.Array) else one for one in args]
-        found = getattr(registry.backend_of_name(HOST).free, name)(*on_host, **options)
-        results = [from_host(np.asarray(one), device) for one in (found if isinstance(found, tuple) else (found,))]
-        return tuple(results) if isinstance(found, tuple) else results[0]
+
+        def in_numpy(of: Callable[[Native], Any]) -> Any:
+            return getattr(registry.backend_of_name(HOST).free, name)(*[values_in(one, of) for one in args], **options)
+
+        try:
+            found = in_numpy(_without_values)
+        except np.linalg.LinAlgError:  # ones are no invertible matrix
+            found = in_numpy(to_numpy)
+        if any(np.size(one) for one in (found if isinstance(found, tuple) else (found,))):
+            if 0 not in arrays[0].shape:
+                return function(*args, **options)
+            found = in_numpy(to_numpy)
+        if isinstance(found, tuple):
+            return tuple(from_host(np.asarray(one), device) for one in found)
+        return from_host(np.asarray(found), device)
 
     return called
 
 
-_OF_ANY: Final = {*elementwise.FUNCTIONS.values(), elementwise.astype, elementwise.clip}
+def _without_values(x: Native) -> np.ndarray[Any, Any]:
+    """An array of the shape of `x`, which takes no memory."""
+    return np.broadcast_to(np.ones((), x.dtype), x.shape)
+
+
+_OF_ANY: Final = {*elementwise.FUNCTIONS.values(), elementwise.astype, elementwise.clip, setitem}
 
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
@@ -131,3 +148,15 @@ def exported(x: Native, /) -> np.ndarray[Any, Any]:
 
 def synchronize(x: Native, /) -> None:
     computed(x)
+
+
+def _refused(name: str) -> Callable[..., NoReturn]:
+    def refuse(*args: Any, **options: Any) -> NoReturn:
+        raise errors.UnsupportedError(
+            f"{name} is not implemented on dask. Use several devices of JAX: with xp.backend(xp.mesh(...))"
+        )
+
+    return refuse
+
+
+jit, value_and_grad, jacobian = map(_refused, ("jit", "value_and_grad", "jacobian"))

@@ -232,26 +232,24 @@ def along(
     return da.map_blocks(function, x, dtype=dtype, chunks=tuple(chunks), meta=like(x, dtype))
 
 
-Core: TypeAlias = tuple[tuple[int, ...], Any]
-"""Lengths of the last axes of a result, which are not split, and its dtype."""
-
-
-def stacked(function: Callable[..., Any], xs: Sequence[Native], cores: Sequence[int], *results: Core) -> Any:
+def stacked(function: Callable[..., Any], xs: Sequence[Native], cores: Sequence[int], *results: tuple[int, ...]) -> Any:
     """A function of stacks, on each block of them.
 
-    `cores` are the numbers of last axes of `xs` that are not split.
+    `cores` are the numbers of last axes of `xs` that are not split, `results` the lengths of those of the results.
     """
     xs = [whole(x, range(x.ndim - core, x.ndim)) for x, core in zip(xs, cores, strict=True)]
-    stacks = [x.shape[: x.ndim - core] for x, core in zip(xs, cores, strict=True)]
-    np.broadcast_shapes(*stacks)
-    ndim = max(map(len, stacks))
-    sizes = {f"o{i}_{j}": n for i, (lengths, _) in enumerate(results) for j, n in enumerate(lengths)}
+    ndim = len(np.broadcast_shapes(*[x.shape[: x.ndim - core] for x, core in zip(xs, cores, strict=True)]))
+    kinds = [(x.dtype, core) for x, core in zip(xs, cores, strict=True)]
+    found = function(*[np.eye(2, dtype=dtype) if n == 2 else np.ones((2,) * n, dtype) for dtype, n in kinds])
+    dtypes = [one.dtype for one in (found if isinstance(found, tuple) else (found,))]
+    sizes = {f"o{i}_{j}": n for i, lengths in enumerate(results) for j, n in enumerate(lengths)}
     inputs = ",".join(f"({','.join(f'i{i}_{j}' for j in range(core))})" for i, core in enumerate(cores))
-    outputs = ",".join(f"({','.join(f'o{i}_{j}' for j in range(len(one[0])))})" for i, one in enumerate(results))
-    metas = tuple(like(xs[0], dtype, ndim + len(lengths)) for lengths, dtype in results)
-    meta: Any = metas[0] if len(results) == 1 else metas
-    signature = f"{inputs}->{outputs}"
-    return da.apply_gufunc(function, signature, *xs, output_sizes=sizes, meta=meta, allow_rechunk=True)
+    outputs = ",".join(f"({','.join(f'o{i}_{j}' for j in range(len(one)))})" for i, one in enumerate(results))
+    metas = tuple(like(xs[0], dtype, ndim + len(one)) for one, dtype in zip(results, dtypes, strict=True))
+    return da.apply_gufunc(
+        function, f"{inputs}->{outputs}", *xs, output_sizes=sizes, meta=metas if len(metas) > 1 else metas[0],
+        allow_rechunk=True,
+    )  # fmt: skip
 
 
 def beside(function: Callable[..., Any], x: Native, other: Native, dtype: Any, **options: Any) -> Native:

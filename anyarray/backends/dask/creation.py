@@ -11,10 +11,11 @@ import dask.array as da
 import numpy as np
 from dask.array.core import normalize_chunks
 
+from anyarray._base import extension
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shared.axes import matrices
 from anyarray.backends.dask._computing import from_host
-from anyarray.backends.dask._kernel import Native, chunks_for, device_of, like, to_device
+from anyarray.backends.dask._kernel import HOST, Native, chunks_for, device_of, like, to_device
 
 __all__ = [
     "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
@@ -110,3 +111,25 @@ def triu(x: Native, /, *, k: int = 0) -> Native:
 
 def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
     return tuple(da.meshgrid(*arrays, indexing=indexing))
+
+
+def _drawn(name: str) -> Callable[..., Native]:
+    def draw(key: Native, shape: tuple[int, ...], dtype: Any, /) -> Native:
+        rows = shape or (1,)
+        function = functools.partial(_block, name=name, row=rows[1:], dtype=np.dtype(dtype))
+        found = to_device(blocks_of(function, rows, np.dtype(dtype), to_device(key, HOST)), device_of(key))
+        return found if shape else found[0]
+
+    return draw
+
+
+def _block(first: Any, count: Any, key: Any, *, name: str, row: tuple[int, ...], dtype: Any) -> Any:
+    numbers = on_numpy.empty((int(count[0]), *row), dtype=dtype)
+    seed, flat = int(key[0]) << 32 | int(key[1]), numbers.reshape(-1)
+    extension.speedups.random_fill(name, seed, int(first[0]) * (flat.size // max(1, int(count[0]))), flat)
+    return numbers
+
+
+if extension.speedups is not None:  # else they are composed of calls
+    random_bits, random_fractions, random_normals = map(_drawn, ("bits", "random", "standard_normal"))
+    __all__ += ["random_bits", "random_fractions", "random_normals"]

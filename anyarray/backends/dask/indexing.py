@@ -7,6 +7,7 @@ array must stand in one block.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import dask.array as da
@@ -51,32 +52,35 @@ def _is_mask(entry: Any) -> bool:
 
 
 def getitem(x: Native, key: Any, /) -> Native:
-    x = known(x)
     given = key if type(key) is tuple else (key,)
     arrays = [k for k in given if isinstance(k, da.Array)]
     if not arrays:
         return x[tuple(_entries(x, key))]
     masks = [k for k in arrays if k.dtype == bool]
-    if len(given) == 1 and masks and 0 < masks[0].ndim in (1, x.ndim) and 0 not in x.shape:
+    if len(given) == 1 and masks and 0 < masks[0].ndim in (1, x.ndim):
         return selected(x, masks[0])
     entries = _entries(x, key)
     if len(arrays) == 1 and not masks and arrays[0].ndim and not any(type(k) is int for k in entries):
         at = next(i for i, k in enumerate(entries) if isinstance(k, da.Array))
         index = computed(arrays[0])[0]
-        if index.size and 0 not in x.shape:
+        if index.size:
             entries[at] = index.reshape(-1).astype(np.int64)
             y = x[tuple(entries)]
             return y if index.ndim == 1 else y.reshape((*y.shape[:at], *index.shape, *y.shape[at + 1 :]))
-    plain = _computed(key)
+    plain = values_in(key, _value)
     shape = np.broadcast_to(np.zeros((), x.dtype), x.shape)[plain].shape
     return in_one_block(functools.partial(_read, key=plain), [x], (shape, x.dtype))
 
 
-def _computed(key: Any) -> Any:
-    """A key with the values of its arrays."""
+def values_in(key: Any, of: Callable[[Native], Any]) -> Any:
+    """A key with what a function gives for its arrays."""
     if type(key) is tuple:
-        return tuple(map(_computed, key))
-    return computed(key)[0] if isinstance(key, da.Array) else key
+        return tuple(values_in(one, of) for one in key)
+    return of(key) if isinstance(key, da.Array) else key
+
+
+def _value(x: Native) -> Any:
+    return computed(x)[0]
 
 
 def selected(x: Native, mask: Native) -> Native:
@@ -129,7 +133,7 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
             y = x.copy()
             y[entries] = value
             return y
-    return in_one_block(functools.partial(_written, key=_computed(key)), [x, value], (x.shape, x.dtype))
+    return in_one_block(functools.partial(_written, key=values_in(key, _value)), [x, value], (x.shape, x.dtype))
 
 
 _WHERE = Block("where")
@@ -151,7 +155,7 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
     if x.ndim != indices.ndim:
         raise ValueError("x and indices must have as many axes")
     x, indices = da.moveaxis(x, axis, -1), da.moveaxis(indices, axis, -1)
-    return da.moveaxis(stacked(_taken_along, [x, indices], [1, 1], ((indices.shape[-1],), x.dtype)), -1, axis)
+    return da.moveaxis(stacked(_taken_along, [x, indices], [1, 1], (indices.shape[-1],)), -1, axis)
 
 
 def _taken_along(block: Any, indices: Any) -> Any:

@@ -18,7 +18,6 @@ from anyarray.backends.dask._computing import from_host
 from anyarray.backends.dask._kernel import (
     Axis,
     Block,
-    Core,
     Native,
     as_dtype,
     elementwise,
@@ -35,14 +34,6 @@ __all__ = [
 ]  # fmt: skip
 
 
-def _real(dtype: Any) -> Any:
-    return np.dtype(dtype.char.lower()) if dtype.kind == "c" else dtype
-
-
-def _complex(dtype: Any) -> Any:
-    return np.result_type(dtype, np.complex64)
-
-
 def _square(x: Native) -> Native:
     x = matrices(floating(x))
     if x.shape[-1] != x.shape[-2]:
@@ -50,34 +41,24 @@ def _square(x: Native) -> Native:
     return x
 
 
-def _of_square(name: str, *results: tuple[int, Callable[[Any], Any]]) -> Callable[..., Any]:
-    """A function of square matrices.
-
-    Each result has so many axes of their length, and the dtype that follows from theirs.
-    """
+def _of_square(name: str, *results: int) -> Callable[..., Any]:
+    """A function of square matrices, whose results have so many axes of their length."""
 
     def function(x: Native, /, **options: Any) -> Any:
         x = _square(x)
-        cores: list[Core] = [((x.shape[-1],) * ndim, dtype(x.dtype)) for ndim, dtype in results]
-        return stacked(Block(name, **options), [x], [2], *cores)
+        return stacked(Block(name, **options), [x], [2], *[(x.shape[-1],) * ndim for ndim in results])
 
     function.__name__ = name
     return function
 
 
-def _same(dtype: Any) -> Any:
-    return dtype
-
-
-det, inv, cholesky = _of_square("det", (0, _same)), _of_square("inv", (2, _same)), _of_square("cholesky", (2, _same))
-slogdet = _of_square("slogdet", (0, _same), (0, _real))
-eigh, eigvalsh = _of_square("eigh", (1, _real), (2, _same)), _of_square("eigvalsh", (1, _real))
-eig, eigvals = _of_square("eig", (1, _complex), (2, _complex)), _of_square("eigvals", (1, _complex))
+det, inv, cholesky = _of_square("det", 0), _of_square("inv", 2), _of_square("cholesky", 2)
+slogdet, eig, eigh = _of_square("slogdet", 0, 0), _of_square("eig", 1, 2), _of_square("eigh", 1, 2)
+eigvals, eigvalsh = _of_square("eigvals", 1), _of_square("eigvalsh", 1)
 
 
 def matrix_power(x: Native, n: int, /) -> Native:
-    x = _square(x)
-    return stacked(functools.partial(_power, n=n), [x], [2], (x.shape[-2:], x.dtype))
+    return stacked(functools.partial(_power, n=n), [_square(x)], [2], x.shape[-2:])
 
 
 def _power(block: Any, *, n: int) -> Any:
@@ -94,7 +75,7 @@ def qr(x: Native, /, *, mode: str = "reduced") -> tuple[Native, Native]:
     if mode == "reduced" and _tall(x) and rows >= columns:
         return tuple(da.linalg.qr(x))
     inner = rows if mode == "complete" else builtins.min(rows, columns)
-    return stacked(Block("qr", mode=mode), [x], [2], ((rows, inner), x.dtype), ((inner, columns), x.dtype))
+    return stacked(Block("qr", mode=mode), [x], [2], (rows, inner), (inner, columns))
 
 
 def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, ...]:
@@ -104,27 +85,26 @@ def svd(x: Native, /, *, full_matrices: bool = True) -> tuple[Native, ...]:
         return tuple(da.linalg.svd(x, coerce_signs=False))
     least = builtins.min(rows, columns)
     left, right = (rows, columns) if full_matrices else (least, least)
-    cores = ((rows, left), x.dtype), ((least,), _real(x.dtype)), ((right, columns), x.dtype)
-    return stacked(Block("svd", full_matrices=full_matrices), [x], [2], *cores)
+    return stacked(Block("svd", full_matrices=full_matrices), [x], [2], (rows, left), (least,), (right, columns))
 
 
 def svdvals(x: Native, /) -> Native:
     x = matrices(floating(x))
     if _tall(x) and x.shape[0] >= x.shape[1]:
         return da.linalg.svd(x, coerce_signs=False)[1]
-    return stacked(Block("svdvals"), [x], [2], ((builtins.min(x.shape[-2:]),), _real(x.dtype)))
+    return stacked(Block("svdvals"), [x], [2], (builtins.min(x.shape[-2:]),))
 
 
 def matrix_rank(x: Native, /, *, rtol: Any = None) -> Native:
-    return _with_tolerance("matrix_rank", matrices(floating(x)), rtol, ((), np.dtype("int64")))
+    return _with_tolerance("matrix_rank", matrices(floating(x)), rtol, ())
 
 
 def pinv(x: Native, /, *, rtol: Any = None) -> Native:
     x = matrices(floating(x))
-    return _with_tolerance("pinv", x, rtol, (x.shape[:-3:-1], x.dtype))
+    return _with_tolerance("pinv", x, rtol, x.shape[:-3:-1])
 
 
-def _with_tolerance(name: str, x: Native, rtol: Any, core: Core) -> Native:
+def _with_tolerance(name: str, x: Native, rtol: Any, core: tuple[int, ...]) -> Native:
     if isinstance(rtol, da.Array):
         return stacked(functools.partial(_within, name=name), [x, rtol], [2, 0], core)
     return stacked(Block(name) if rtol is None else Block(name, rtol=rtol), [x], [2], core)
@@ -140,22 +120,22 @@ def solve(x1: Native, x2: Native, /) -> Native:
         return solve(x1, x2[:, None])[..., 0]
     if x1.shape[-1] != x2.shape[-2]:
         raise ValueError(f"shapes {x1.shape} and {x2.shape} do not fit")
-    return stacked(Block("solve"), [x1, x2], [2, 2], (x2.shape[-2:], x1.dtype))
+    return stacked(Block("solve"), [x1, x2], [2, 2], x2.shape[-2:])
 
 
 def matrix_norm(x: Native, /, *, keepdims: bool = False, ord: Any = "fro") -> Native:
     x = matrices(floating(x))
     if ord == "fro":
         return vector_norm(x, axis=(-2, -1), keepdims=keepdims)
-    found = stacked(Block("matrix_norm", ord=ord), [x], [2], ((), _real(x.dtype)))
+    found = stacked(Block("matrix_norm", ord=ord), [x], [2], ())
     return found[..., None, None] if keepdims else found
 
 
 def vector_norm(x: Native, /, *, axis: Axis = None, keepdims: bool = False, ord: Any = 2) -> Native:
     x = floating(x)
-    dtype = _real(x.dtype)
     options: Any = {"axis": axes_in(axis, x.ndim), "keepdims": keepdims}
     sizes = elementwise(Block("abs"), x)
+    dtype = sizes.dtype
     if ord in (np.inf, -np.inf):
         return (max if ord > 0 else min)(sizes, **options)
     if ord == 0:
