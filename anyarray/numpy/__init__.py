@@ -46,8 +46,4 @@ def _find(name: str) -> Any:
 __all__ = sorted(  # pyright: ignore[reportUnsupportedDunderAll]
     name for name in {*_numpy.__all__, "bool_", *_MODULES} if not name.startswith("__")
 )
-
-
-def __dir__() -> list[str]:
-    """The public names, for completion."""
-    return __all__
+__dir__ = __all__.copy  # for completion
