@@ -153,6 +153,15 @@ def test_arrays_as_blocks_become_blocks_of_numpy() -> None:
     assert float(np.asarray(blocks.sum().compute())) == 15.0
 
 
+def test_native_blocks_of_other_libraries_become_blocks_of_numpy() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    meta = jnp.zeros(0, "float32")
+    blocks = da.from_array(np.arange(6, dtype="float32"), chunks=3).map_blocks(jnp.asarray, meta=meta)
+    found = xp.exp(blocks)
+    assert found.device == xp.device("dask") and has_blocks_of(found, "dask")
+    np.testing.assert_allclose(found.to_numpy(), np.exp(np.arange(6)), rtol=1e-6)
+
+
 OPERATIONS = {
     "operators": [lambda x: x + 1, lambda x: -x * x, lambda x: x > 0, lambda x: x**2, lambda x: abs(x)],
     "ufuncs": [lambda x: da.exp(x), lambda x: da.isnan(x), lambda x: da.maximum(x, 0), lambda x: da.where(x > 0, x, 0)],

@@ -14,7 +14,7 @@ from anyarray._base import dtypes, errors
 from anyarray._registry import registry
 from anyarray.backends.dask import elementwise
 from anyarray.backends.dask._computing import computed, from_host, from_source, persisted, stored
-from anyarray.backends.dask._kernel import HOST, Native, device_of, known, to_device
+from anyarray.backends.dask._kernel import GPU, HOST, Native, device_of, known, to_device
 from anyarray.backends.dask.indexing import setitem, values_in
 
 __all__ = [
@@ -37,10 +37,10 @@ def devices() -> dict[str, list[str]]:
 def devices_of(kind: str, /) -> list[str]:
     """Those of CuPy, whose arrays are the blocks on a GPU."""
     try:
-        registry.backend_of_name("cupy")
+        registry.backend_of_name(GPU)
     except errors.BackendError as error:
         raise type(error)(f'backend "dask-{kind}" has blocks of CuPy: {error}') from error
-    return [one.name for one in registry.loaded_backends() if one.library == "cupy"]
+    return [one.name for one in registry.loaded_backends() if one.library == GPU]
 
 
 def native_dtype(name: str, /) -> np.dtype[Any]:
@@ -77,7 +77,8 @@ _MOST_SHOWN: Final = 4
 
 def plain(x: Native, /) -> Native:
     """The user's array with blocks of NumPy, unless they are on a GPU."""
-    return x if registry.backend_of_native(x._meta) is not None else x.map_blocks(np.asarray, dtype=x.dtype)
+    is_known = type(x._meta) is np.ndarray or device_of(x) != HOST
+    return x if is_known else x.map_blocks(np.asarray, dtype=x.dtype)
 
 
 def scoped(function: Callable[..., Any], device: str, /) -> Callable[..., Any]:

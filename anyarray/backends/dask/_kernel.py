@@ -27,15 +27,14 @@ LIMIT: Final = "anyarray.largest-block"
 """The setting of Dask for the most bytes of what must stand in one block."""
 dask.config.update_defaults({"anyarray": {"largest-block": "2 GiB"}})
 
-
-HOST: Final = "numpy"
-"""The backend of blocks in the memory of the host. A device of Dask is named for the backend of its blocks."""
+HOST, GPU = "numpy", "cupy"
+"""The libraries of blocks. A device of Dask is named for the backend of its blocks."""
 
 
 def backend_of(block: Any) -> Any:
     """The backend of a block: NumPy, unless it is a block on a GPU."""
     found = registry.backend_of_native(block)
-    return registry.backend_of_name(HOST) if found is None else found
+    return found if found is not None and found.library == GPU else registry.backend_of_name(HOST)
 
 
 def home_of(*blocks: Any) -> Home:
