@@ -98,7 +98,7 @@ def to_device(x: Native, device: str | None) -> Native:
 
 def like(x: Native, dtype: Any, ndim: int | None = None) -> Any:
     """An empty block that tells Dask the class, dtype and number of axes."""
-    return meta_from_array(x._meta, ndim, dtype)
+    return meta_from_array(x._meta, ndim, dtype)  # type: ignore[no-untyped-call]  # Dask has few annotations
 
 
 def chunks_for(shape: tuple[int, ...]) -> Any:

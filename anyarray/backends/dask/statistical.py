@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import dask.array as da
 import numpy as np
@@ -90,7 +91,8 @@ def _divided(block: Any, *, by: float, dtype: Any) -> Any:
         return on_home(block / by, home_of(block)).astype(dtype, copy=False)
 
 
-class _Moments(NamedTuple):
+@dataclass(slots=True)
+class _Moments:
     """Count, means and sums of squared distances of elements of blocks."""
 
     count: int
