@@ -352,7 +352,7 @@ def parse(name: str) -> tuple[Library, str | None, int]:
         if row is not None and (kind is None or kind in row.kinds) and (not index or index.isdecimal()):
             return row, kind, int(index or 0)
     kind = "gpu" if stem.lower() in ("cuda", "rocm") else stem.lower()
-    rows = [row for row in known.values() if kind in row.kinds and row.is_installed]
+    rows = [row for row in known.values() if kind in row.kinds and row.is_installed and not row.is_lazy]
     if rows:
         names = " or ".join([f'"{row.name}-{kind}"' if row.kinds[1:] else f'"{row.name}"' for row in rows])
         raise errors.BackendNotFoundError(
