@@ -45,7 +45,7 @@ HAS_CUPY = LIBRARIES["cupy"].is_installed
 
 @pytest.fixture(params=["dask", *["dask-gpu"] * HAS_CUPY])
 def where(request: pytest.FixtureRequest) -> str:
-    """Dask with each kind of blocks: of NumPy, and of CuPy if it is installed."""
+    """Dask with blocks of NumPy, and of CuPy if it is installed."""
     return str(request.param)
 
 
@@ -68,7 +68,7 @@ def split(a: Any, *chunks: int, where: str = "dask") -> xp.Array:
 
 
 def has_blocks_of(x: xp.Array, where: str) -> bool:
-    """Whether the blocks are arrays of NumPy, or of CuPy, and Dask knows how many axes they have."""
+    """Whether the blocks are arrays of NumPy, or of CuPy on a GPU."""
     native = xp.to_native(x)
     assert native._meta.ndim == native.ndim
     kinds = {type(one).__module__ for one in dask.compute(*native.to_delayed().flat)}

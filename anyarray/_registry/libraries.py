@@ -38,7 +38,10 @@ class Library(NamedTuple):
 
     @property
     def unnamed(self) -> str | None:
-        """The kind that names of backends omit: the only one, or that of a lazy library's blocks in NumPy."""
+        """The kind that names of backends omit.
+
+        It is the only one, or that of blocks in NumPy.
+        """
         return self.kinds[0] if len(self.kinds) == 1 or self.is_lazy else None
 
     @property

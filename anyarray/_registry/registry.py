@@ -55,7 +55,10 @@ class _Loaded:
         self.devices: dict[str, list[Any]] = {k: list(v) for k, v in self.hook("devices")().items() if v}
 
     def devices_of(self, kind: str) -> list[Any]:
-        """The devices of a kind. Those of another library are asked for when they are needed."""
+        """The devices of a kind.
+
+        Those that belong to another library are asked for when they are needed.
+        """
         if kind not in self.devices and hasattr(self.module, "devices_of"):
             self.devices[kind] = self.module.devices_of(kind)
         return self.devices.get(kind, [])

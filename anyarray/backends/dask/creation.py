@@ -1,4 +1,4 @@
-"""New arrays, made block by block in NumPy and then brought to the backend of the blocks."""
+"""New arrays: NumPy makes the blocks, which then move to their backend."""
 
 from __future__ import annotations
 

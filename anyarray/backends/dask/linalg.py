@@ -42,7 +42,10 @@ def _square(x: Native) -> Native:
 
 
 def _of_square(name: str, *results: int) -> Callable[..., Any]:
-    """A function of square matrices, whose results have so many axes of their length."""
+    """A function of square matrices.
+
+    `results` are the numbers of axes of the results, which have the length of the matrices.
+    """
 
     def function(x: Native, /, **options: Any) -> Any:
         x = _square(x)

@@ -1,4 +1,4 @@
-"""Reductions: of each block by the backend of the blocks, then of the results."""
+"""Reductions: of each block by its backend, then of the results."""
 
 from __future__ import annotations
 
