@@ -12,9 +12,9 @@ import numpy as np
 
 from anyarray._base import dtypes, errors
 from anyarray._registry import registry
-from anyarray.backends.dask import elementwise
 from anyarray.backends.dask._computing import computed, from_host, from_source, persisted, stored
 from anyarray.backends.dask._kernel import GPU, HOST, Native, device_of, known, to_device
+from anyarray.backends.dask.elementwise import FUNCTIONS, astype, clip
 from anyarray.backends.dask.indexing import setitem, values_in
 
 __all__ = [
@@ -121,7 +121,7 @@ def _without_values(x: Native) -> np.ndarray[Any, Any]:
     return np.broadcast_to(np.ones((), x.dtype), x.shape)
 
 
-_OF_ANY: Final = {*elementwise.FUNCTIONS.values(), elementwise.astype, elementwise.clip, setitem}
+_OF_ANY: Final = {*FUNCTIONS.values(), astype, clip, setitem}
 
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:

@@ -169,10 +169,10 @@ def elementwise(function: Callable[..., Any], *xs: Native, dtype: Any = None) ->
     for x in xs:
         value = vars(x).get("anyarray_value")
         pairs += [x, tuple(range(x.ndim))[::-1]] if value is None or not ndim else [value, None]
-    labels = tuple(range(ndim))[::-1]
+    labels, meta = tuple(range(ndim))[::-1], like(xs[0], dtype, ndim)
     if ndim > 0 and len(xs) > 1:
         np.broadcast_shapes(*(tuple(-1 if math.isnan(n) else n for n in x.shape) for x in xs if lengths_are_known(x)))
-    y = da.blockwise(function, labels, *pairs, dtype=dtype, meta=like(xs[0], dtype, ndim))
+    y = da.blockwise(function, labels, *pairs, dtype=dtype, meta=meta)
     if any("anyarray_again" in vars(x) for x in xs):
         y.anyarray_again = lambda known: elementwise(function, *(again(x, known) for x in xs), dtype=dtype)
     return y
@@ -246,7 +246,7 @@ def stacked(function: Callable[..., Any], xs: Sequence[Native], cores: Sequence[
     outputs = ",".join(f"({','.join(f'o{i}_{j}' for j in range(len(one)))})" for i, one in enumerate(results))
     metas = tuple(like(xs[0], dtype, ndim + len(one)) for one, dtype in zip(results, dtypes, strict=True))
     return da.apply_gufunc(
-        function, f"{inputs}->{outputs}", *xs, output_sizes=sizes, meta=metas if len(metas) > 1 else metas[0],
+        function, f"{inputs}->{outputs}", *xs, output_sizes=sizes, meta=metas if results[1:] else metas[0],
         allow_rechunk=True,
     )  # fmt: skip
 
