@@ -271,6 +271,10 @@ def test_a_cluster_computes_the_same_and_its_tasks_see_no_block(tmp_path: Path) 
         assert chosen.shape == (np.sum(VALUES > 0),)
         mean, spread = xp.compute(xp.mean(x), xp.std(x))
         np.testing.assert_allclose([float(mean), float(spread)], [VALUES.mean(), VALUES.std()])
+        for name, function in FUNCTIONS.items():
+            with xp.backend("numpy"):
+                wanted = function(xp.asarray(VALUES))
+            np.testing.assert_allclose(function(x).to_numpy(), wanted.to_numpy(), rtol=1e-5, err_msg=name)
 
         blocks = da.from_array(VALUES, chunks=(12, 5))
         dying = xp.sum(xp.from_native(blocks.map_blocks(killed, str(tmp_path / "a"), meta=VALUES[:0])))

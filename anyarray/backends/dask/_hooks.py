@@ -13,7 +13,7 @@ import numpy as np
 from anyarray._base import dtypes, errors
 from anyarray._registry import registry
 from anyarray.backends.dask._computing import computed, from_host, from_source, persisted, stored
-from anyarray.backends.dask._kernel import GPU, HOST, Native, device_of, known, to_device
+from anyarray.backends.dask._kernel import GPU, HOST, Native, device_of, known, native, to_device
 from anyarray.backends.dask.elementwise import FUNCTIONS, astype, clip
 from anyarray.backends.dask.indexing import setitem, values_in
 
@@ -99,7 +99,8 @@ def scoped(function: Callable[..., Any], device: str, /) -> Callable[..., Any]:
             return function(*args, **options)
 
         def in_numpy(of: Callable[[Native], Any]) -> Any:
-            return getattr(registry.backend_of_name(HOST).free, name)(*[values_in(one, of) for one in args], **options)
+            home = registry.backend_of_name(HOST).free
+            return native(home, name)(*[values_in(one, of) for one in args], **options)
 
         try:
             found = in_numpy(_without_values)

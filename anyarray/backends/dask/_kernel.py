@@ -51,6 +51,12 @@ def on_home(block: Any, home: Home) -> Any:
     return block if backend is home.backend else home.from_numpy(np.asarray(block), home.backend.native_device)
 
 
+@functools.cache
+def native(home: Home, name: str) -> Callable[..., Any]:
+    """A native function of a home, in a process that has not declared it, too."""
+    return home.lookup(name)
+
+
 class Block:
     """A function of the backend of the blocks, as a task.
 
@@ -66,8 +72,7 @@ class Block:
     def __call__(self, *blocks: Any, **more: Any) -> Any:
         home = home_of(*blocks)
         with np.errstate(all="ignore"):
-            native = [on_home(one, home) for one in blocks]
-            found = getattr(home, self.__name__)(*native, **self.options, **more)
+            found = native(home, self.__name__)(*[on_home(one, home) for one in blocks], **self.options, **more)
         return tuple(on_home(one, home) for one in found) if isinstance(found, tuple) else on_home(found, home)
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -25,6 +25,7 @@ from anyarray.backends.dask._kernel import (
     home_of,
     in_one_block,
     known,
+    native,
     on_home,
     stacked,
 )  # fmt: skip
@@ -161,8 +162,8 @@ def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
 def _taken_along(block: Any, indices: Any) -> Any:
     lead = np.broadcast_shapes(block.shape[:-1], indices.shape[:-1])
     home = home_of(block)
-    spread = [home.broadcast_to(one, (*lead, one.shape[-1])) for one in (block, indices)]
-    return home.take_along_axis(*spread, axis=-1)
+    spread = [native(home, "broadcast_to")(one, (*lead, one.shape[-1])) for one in (block, indices)]
+    return native(home, "take_along_axis")(*spread, axis=-1)
 
 
 def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:

@@ -23,6 +23,7 @@ from anyarray.backends.dask._kernel import (
     elementwise,
     floating,
     home_of,
+    native,
     promoted,
     stacked,
 )  # fmt: skip
@@ -65,7 +66,7 @@ def matrix_power(x: Native, n: int, /) -> Native:
 
 
 def _power(block: Any, *, n: int) -> Any:
-    return home_of(block).matrix_power(block, n)
+    return native(home_of(block), "matrix_power")(block, n)
 
 
 def _tall(x: Native) -> bool:
