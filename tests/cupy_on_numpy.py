@@ -166,6 +166,8 @@ class Device:
 class ndarray(np.ndarray):  # noqa: N801 - CuPy's name
     """An array "on the device": NumPy reads it only by `cupy.asnumpy`."""
 
+    __module__ = "cupy"  # by which Dask knows it
+    __array_priority__ = 100
     device = Device()
 
     def __new__(cls, shape: Any, dtype: Any = float, memptr: Any = None, **_: Any) -> Any:
@@ -224,6 +226,9 @@ class ndarray(np.ndarray):  # noqa: N801 - CuPy's name
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
+
+    def __array_function__(self, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        return of_numpy(func)(*args, **kwargs)
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
         return made(array)

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import pickle
 import re
+import shutil
 import signal
+import subprocess
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +18,7 @@ import numpy as np
 import pytest
 
 import anyarray as xp
+from anyarray._registry.libraries import LIBRARIES
 
 pytest.importorskip("dask.array")
 import dask
@@ -35,9 +40,19 @@ class Counted:
         return VALUES[key]
 
 
+HAS_CUPY = LIBRARIES["cupy"].is_installed
+
+
+@pytest.fixture(params=["dask", *["dask-gpu"] * HAS_CUPY])
+def where(request: pytest.FixtureRequest) -> str:
+    """Dask with blocks of NumPy, and of CuPy if it is installed."""
+    return str(request.param)
+
+
 @pytest.fixture(autouse=True)
-def block() -> Iterator[None]:
-    with xp.backend("dask"), dask.config.set(scheduler="synchronous"):
+def block(request: pytest.FixtureRequest) -> Iterator[None]:
+    name = request.getfixturevalue("where") if "where" in request.fixturenames else "dask"
+    with xp.backend(name), dask.config.set(scheduler="synchronous"):
         yield
 
 
@@ -48,8 +63,16 @@ def counted() -> tuple[xp.Array, Counted]:
     return x, source
 
 
-def split(a: Any, *chunks: int) -> xp.Array:
-    return xp.from_native(da.from_array(np.asarray(a), chunks=chunks))
+def split(a: Any, *chunks: int, where: str = "dask") -> xp.Array:
+    return xp.from_native(da.from_array(np.asarray(a), chunks=chunks)).to_device(where)
+
+
+def has_blocks_of(x: xp.Array, where: str) -> bool:
+    """Whether the blocks are arrays of NumPy, or of CuPy on a GPU."""
+    native = xp.to_native(x)
+    assert native._meta.ndim == native.ndim
+    kinds = {type(one).__module__ for one in dask.compute(*native.to_delayed().flat)}
+    return kinds == {type(native._meta).__module__} == {"cupy" if where == "dask-gpu" else "numpy"}
 
 
 def test_values_that_are_computed_together_read_the_input_once() -> None:
@@ -130,6 +153,15 @@ def test_arrays_as_blocks_become_blocks_of_numpy() -> None:
     assert float(np.asarray(blocks.sum().compute())) == 15.0
 
 
+def test_native_blocks_of_other_libraries_become_blocks_of_numpy() -> None:
+    jnp = pytest.importorskip("jax.numpy")
+    meta = jnp.zeros(0, "float32")
+    blocks = da.from_array(np.arange(6, dtype="float32"), chunks=3).map_blocks(jnp.asarray, meta=meta)
+    found = xp.exp(blocks)
+    assert found.device == xp.device("dask") and has_blocks_of(found, "dask")
+    np.testing.assert_allclose(found.to_numpy(), np.exp(np.arange(6)), rtol=1e-6)
+
+
 OPERATIONS = {
     "operators": [lambda x: x + 1, lambda x: -x * x, lambda x: x > 0, lambda x: x**2, lambda x: abs(x)],
     "ufuncs": [lambda x: da.exp(x), lambda x: da.isnan(x), lambda x: da.maximum(x, 0), lambda x: da.where(x > 0, x, 0)],
@@ -158,14 +190,40 @@ OPERATIONS = {
 """Functions of Dask that give Arrays if the blocks are Arrays."""
 
 
+def check_operations(kinds: Iterable[str], backend: xp.Backend) -> None:
+    """Compute functions of Dask, together, of blocks that are Arrays."""
+    x = da.from_array(xp.asarray(VALUES, device=backend), chunks=(4, 5), asarray=False, name=False)
+    functions = {f"{kind}[{i}]": one for kind in kinds for i, one in enumerate(OPERATIONS[kind])}
+    found = dask.compute(*[one(x) for one in functions.values()])
+    plain = da.from_array(VALUES, chunks=(4, 5))
+    wanted = dask.compute(*[one(plain) for one in functions.values()], scheduler="synchronous")
+    for name, one, expected in zip(functions, found, wanted, strict=True):
+        assert type(one) is xp.Array and one.device == xp.device(backend), f"{name}: {type(one)}"
+        np.testing.assert_allclose(np.asarray(one), expected, rtol=1e-5, err_msg=name)
+
+
 @pytest.mark.parametrize("kind", OPERATIONS)
 def test_dask_computes_with_arrays_as_blocks(kind: str, backend: xp.Backend) -> None:
-    x = da.from_array(xp.asarray(VALUES, device=backend), chunks=(4, 5), asarray=False, name=False)
-    plain = da.from_array(VALUES, chunks=(4, 5))
-    for i, function in enumerate(OPERATIONS[kind]):
-        found = function(x).compute()
-        assert type(found) is xp.Array and found.device == xp.device(backend), f"{kind}[{i}]: {type(found)}"
-        np.testing.assert_allclose(np.asarray(found), function(plain).compute(), rtol=1e-5, err_msg=f"{kind}[{i}]")
+    check_operations([kind], backend)
+
+
+@pytest.mark.few_backends
+def test_dask_computes_with_arrays_as_blocks_in_processes(backend: xp.Backend) -> None:
+    with dask.config.set(scheduler="processes", num_workers=1):
+        check_operations(OPERATIONS, backend)
+
+
+@pytest.mark.few_backends
+def test_dask_computes_with_arrays_as_blocks_on_a_cluster(backend: xp.Backend) -> None:
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        dask.config.set(scheduler=None),
+        warnings.catch_warnings(),
+    ):
+        warnings.simplefilter("ignore")
+        check_operations(OPERATIONS, backend)
 
 
 def test_dask_takes_percentiles_of_arrays(backend: xp.Backend) -> None:
@@ -213,6 +271,10 @@ def test_a_cluster_computes_the_same_and_its_tasks_see_no_block(tmp_path: Path) 
         assert chosen.shape == (np.sum(VALUES > 0),)
         mean, spread = xp.compute(xp.mean(x), xp.std(x))
         np.testing.assert_allclose([float(mean), float(spread)], [VALUES.mean(), VALUES.std()])
+        for name, function in FUNCTIONS.items():
+            with xp.backend("numpy"):
+                wanted = function(xp.asarray(VALUES))
+            np.testing.assert_allclose(function(x).to_numpy(), wanted.to_numpy(), rtol=1e-5, err_msg=name)
 
         blocks = da.from_array(VALUES, chunks=(12, 5))
         dying = xp.sum(xp.from_native(blocks.map_blocks(killed, str(tmp_path / "a"), meta=VALUES[:0])))
@@ -274,23 +336,26 @@ FUNCTIONS = {
     "clip": lambda x: xp.clip(x, max=0.5),
     "isin": lambda x: xp.isin(xp.round(x), xp.asarray([0.0, 1.0])),
     "median": lambda x: xp.median(x, axis=0),
+    "stack of totals": lambda x: xp.stack([xp.sum(x), xp.std(x), xp.max(x)]),
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
 @pytest.mark.parametrize("chunks", [(12, 5), (5, 5), (5, 2)])
-def test_functions_of_blocks_have_the_values_and_dtypes_of_numpy(function: str, chunks: tuple[int, int]) -> None:
-    found = FUNCTIONS[function](split(VALUES, *chunks))
+def test_functions_of_blocks_have_the_values_and_dtypes_of_numpy(
+    function: str, chunks: tuple[int, int], where: str
+) -> None:
+    found = FUNCTIONS[function](split(VALUES, *chunks, where=where))
     with xp.backend("numpy"):
         wanted = FUNCTIONS[function](xp.asarray(VALUES))
-    assert found.device == xp.device("dask")
+    assert found.device == xp.device(where) and has_blocks_of(found, where)
     assert (found.dtype, found.shape) == (wanted.dtype, wanted.shape)
     np.testing.assert_allclose(found.to_numpy(), wanted.to_numpy(), rtol=1e-5 if found.dtype == xp.float32 else 1e-12)
 
 
 @pytest.mark.parametrize("key", [0, slice(2, 9), (slice(None), 1), (2, 3), ...], ids=str)
-def test_writes_to_blocks(key: Any) -> None:
-    x = split(VALUES, 5, 2)
+def test_writes_to_blocks(key: Any, where: str) -> None:
+    x = split(VALUES, 5, 2, where=where)
     before = x * 1
     x[key] = 7
     wanted = VALUES.copy()
@@ -321,11 +386,11 @@ def test_edges_that_are_cut_and_put_back_leave_no_more_blocks() -> None:
     np.testing.assert_array_equal(y.to_numpy(), np.roll(VALUES, 4, axis=0))
 
 
-def test_random_numbers_are_those_of_numpy_in_any_blocks() -> None:
+def test_random_numbers_are_those_of_numpy_in_any_blocks(where: str) -> None:
     key = xp.random.key(5)
     with dask.config.set({"array.chunk-size": "4kB"}):
         x = xp.random.standard_normal(key, (1000, 3))
-    assert x._native.npartitions > 4
+    assert x._native.npartitions > 4 and has_blocks_of(x, where)
     with xp.backend("numpy"):
         np.testing.assert_array_equal(x.to_numpy(), xp.random.standard_normal(xp.random.key(5), (1000, 3)).to_numpy())
 
@@ -337,13 +402,14 @@ def test_random_numbers_are_those_of_numpy_in_any_blocks() -> None:
         lambda: xp.arange(0, 10_000, 0.1),
         lambda: xp.arange(5, -300_000, -3),
         lambda: xp.eye(300, 400, k=-2),
+        lambda: xp.full((300, 400), 2.5),
     ],
-    ids=["linspace", "arange of floats", "arange of integers", "eye"],
+    ids=["linspace", "arange of floats", "arange of integers", "eye", "full"],
 )
-def test_new_arrays_are_those_of_numpy_in_any_blocks(make: Any) -> None:
+def test_new_arrays_are_those_of_numpy_in_any_blocks(make: Any, where: str) -> None:
     with dask.config.set({"array.chunk-size": "100kB"}):
         x = make()
-    assert x._native.npartitions > 4
+    assert x._native.npartitions > 4 and has_blocks_of(x, where)
     with xp.backend("numpy"):
         np.testing.assert_array_equal(x.to_numpy(), make().to_numpy())
 
@@ -362,6 +428,26 @@ def test_what_is_too_large_for_one_block_is_refused_with_the_cure() -> None:
         xp.unique_values(split(VALUES, 3, 5))
 
 
+LOOPS = {
+    "fori_loop": lambda x: xp.fori_loop(0, 3, lambda i, c: c * 2 + i + x, x),
+    "while_loop": lambda x: xp.while_loop(lambda c: xp.max(c) < 100, lambda c: xp.abs(c * 2 + 1), x),
+    "scan": lambda x: xp.scan(lambda c, row: (c + row, xp.sum(c * row)), xp.zeros(5), x)[1],
+    "scan, reversed": lambda x: xp.scan(lambda c, row: (c + row, c), xp.zeros(5), x, reverse=True)[1],
+    "cond": lambda x: xp.cond(xp.sum(x) > 3, lambda v: v * 2, lambda v: v, x),
+    "map": lambda x: xp.map(lambda row: xp.sum(row * row), x),
+    "associative_scan": lambda x: xp.associative_scan(xp.add, x),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_loops_and_branches_run_in_python(loop: str) -> None:
+    found = LOOPS[loop](split(VALUES, 5, 2))
+    with xp.backend("numpy"):
+        wanted = LOOPS[loop](xp.asarray(VALUES))
+    assert found.device == xp.device("dask")
+    np.testing.assert_allclose(found.to_numpy(), wanted.to_numpy(), rtol=1e-12)
+
+
 def test_derivatives_and_compilation_are_refused_with_the_mesh() -> None:
     for transform in (xp.grad, xp.jit, xp.jacobian):
         with pytest.raises(xp.UnsupportedError, match=r"with xp\.backend\(xp\.mesh\(\.\.\.\)\)"):
@@ -374,16 +460,83 @@ def test_an_error_of_a_task_comes_where_the_value_is_asked_for() -> None:
         y.to_numpy()
 
 
-def test_an_array_can_be_pickled_and_copied_to_numpy() -> None:
-    import pickle
-
-    x = split(VALUES, 3, 5) + 1
+def test_an_array_can_be_pickled_and_copied_to_numpy(where: str) -> None:
+    x = split(VALUES, 3, 5, where=where) + 1
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(x)).to_numpy(), VALUES + 1)
     np.testing.assert_array_equal(np.asarray(x.to_device("numpy")), VALUES + 1)
 
 
-def test_blocks_of_a_file_are_read_by_each_task(tmp_path: Path) -> None:
+def test_blocks_of_a_file_are_read_by_each_task(tmp_path: Path, where: str) -> None:
     np.save(tmp_path / "x.npy", VALUES)
     x = xp.from_file(tmp_path / "x.npy", chunks=(4, 5))
-    assert x._native.chunks == ((4, 4, 4), (5,))
+    assert x._native.chunks == ((4, 4, 4), (5,)) and has_blocks_of(x, where)
     np.testing.assert_array_equal((x * 2).to_numpy(), VALUES * 2)
+    xp.to_file(x * 2, tmp_path / "y.npy")
+    np.testing.assert_array_equal(np.load(tmp_path / "y.npy"), VALUES * 2)
+
+
+def test_functions_of_arrays_without_elements(where: str) -> None:
+    x = split(np.zeros((0, 5)), 0, 5, where=where)
+    y = split(VALUES, 5, 2, where=where)[3:3]
+    for one in (x, y):
+        assert float(xp.sum(one)) == 0 and xp.sort(one, axis=0).shape == (0, 5)
+        assert (one.T @ one).tolist() == [[0] * 5] * 5
+        assert xp.linalg.qr(one).R.shape == (0, 5) and xp.nonzero(one)[1].shape == (0,)
+        assert xp.sum(one, axis=0).device == xp.device(where)
+        assert one[:, xp.asarray([0, 3, 3])].shape == (0, 3) and xp.linalg.solve(
+            one.T @ one + xp.eye(5), one.T
+        ).shape == (5, 0)
+        with pytest.raises(ValueError, match=re.escape("max: x of shape (0, 5) has no elements along the axis")):
+            xp.max(one)
+
+
+def test_what_has_no_elements_reads_nothing() -> None:
+    x, source = counted()
+    none = xp.zeros((0,), dtype=xp.int64)
+    assert xp.take(x, none, axis=0).shape == x[none].shape == (0, 5)
+    assert (x @ xp.zeros((5, 0))).shape == (12, 0)
+    assert not xp.any(xp.isin(x[0, :], xp.zeros((0,))))
+    x[none] = xp.zeros((0, 5))
+    x[1:1] = xp.zeros((0, 5))
+    assert source.reads == 1
+
+
+def test_the_user_s_own_blocks_decide_the_backend(where: str) -> None:
+    x = xp.to_native(split(VALUES, 5, 5, where=where))
+    assert xp.from_native(x).device == (xp.exp(x)).device == xp.device(where)
+    assert (xp.exp(x) + 1).to_device("numpy").device == xp.device("numpy")
+
+
+@pytest.mark.skipif(HAS_CUPY, reason="CuPy is installed")
+def test_blocks_of_cupy_need_cupy() -> None:
+    with pytest.raises(
+        xp.BackendNotInstalledError,
+        match=re.escape(
+            'backend "dask-gpu" has blocks of CuPy: backend "cupy" is known, but cupy is not installed. '
+            'Run: pip install "anyarray[cupy]"'
+        ),
+    ):
+        xp.device("dask-gpu")
+
+
+@pytest.mark.skipif(HAS_CUPY or shutil.which("g++") is None, reason="CuPy is installed, or no compiler")
+def test_the_same_on_the_stand_in_of_cupy() -> None:
+    pytest.importorskip("array_api_compat")
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "cupy_on_numpy",
+        "-p",
+        "no:cacheprovider",
+        "-k",
+        "dask-gpu and not chunks0",
+    ]
+    here = Path(__file__)
+    paths = os.pathsep.join([str(here.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [*command, str(here)], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0 and re.search(r"\d\d passed", done.stdout), done.stdout[-3000:]

@@ -19,7 +19,7 @@ class Library(NamedTuple):
     package: str
     """The package whose presence means that the library is installed."""
     kinds: tuple[str, ...]
-    """Kinds of devices; names of backends omit the kind if there is only one."""
+    """Kinds of devices; see `unnamed` for the one that names of backends omit."""
     distributions: tuple[str, ...] = ()
     """Names of its distributions on PyPI."""
     roots: tuple[str, ...] = ()
@@ -35,6 +35,14 @@ class Library(NamedTuple):
 
     is_lazy: bool = False
     """Whether its arrays are computed later. The automatic choice then moves no call there."""
+
+    @property
+    def unnamed(self) -> str | None:
+        """The kind that names of backends omit.
+
+        It is the only one, or that of blocks in NumPy.
+        """
+        return self.kinds[0] if len(self.kinds) == 1 or self.is_lazy else None
 
     @property
     def is_installed(self) -> bool:
@@ -101,8 +109,8 @@ LIBRARIES: Final[dict[str, Library]] = {
             ("cupy-cuda12x", "cupy-cuda13x", "cupy-cuda11x", "cupy"), ("cupy",), "cupy", needs=("array_api_compat",),
         ),
         Library(
-            "dask", "anyarray.backends.dask", "dask", ("cpu",), ("dask",), ("dask",), "dask", registers_classes=True,
-            is_lazy=True,
+            "dask", "anyarray.backends.dask", "dask", ("cpu", "gpu"), ("dask",), ("dask",), "dask",
+            registers_classes=True, is_lazy=True,
         ),
         Library("cubed", "anyarray.backends.cubed", "cubed", ("cpu",), ("cubed",), ("cubed",), "cubed", is_lazy=True),
     )

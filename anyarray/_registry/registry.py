@@ -1,7 +1,8 @@
 """Backends, which are libraries on devices: names, registry, native functions.
 
 A name is `LIBRARY`, `LIBRARY-KIND` or `LIBRARY-KIND:INDEX`: "jax" (JAX's best device), "jax-gpu",
-"jax-gpu:1". A library that has one kind of device leaves the kind out: "numpy", "cupy:1". One backend is
+"jax-gpu:1". A library that has one kind of device leaves the kind out: "numpy", "cupy:1". So does Dask for blocks of
+NumPy: "dask", beside "dask-gpu". One backend is
 one object, compared by identity, and it is also the standard's device object.
 
 A library is imported when a backend of it is first used, never before. `anyarray.backends` has the contract of
@@ -52,6 +53,15 @@ class _Loaded:
         self.backends: dict[Any, Backend] = {}
         """Backends by native device; a cache."""
         self.devices: dict[str, list[Any]] = {k: list(v) for k, v in self.hook("devices")().items() if v}
+
+    def devices_of(self, kind: str) -> list[Any]:
+        """The devices of a kind.
+
+        Those that belong to another library are asked for when they are needed.
+        """
+        if kind not in self.devices and hasattr(self.module, "devices_of"):
+            self.devices[kind] = self.module.devices_of(kind)
+        return self.devices.get(kind, [])
 
     def hook(self, name: str) -> Callable[..., Any]:
         """A hook of the contract: the module's own, else the default."""
@@ -325,7 +335,7 @@ class Backend:
 
 
 def _name(library: Library, kind: str, index: int) -> str:
-    stem = library.name if len(library.kinds) == 1 else f"{library.name}-{kind}"
+    stem = library.name if kind == library.unnamed else f"{library.name}-{kind}"
     return f"{stem}:{index}" if index else stem
 
 
@@ -348,7 +358,7 @@ def parse(name: str) -> tuple[Library, str | None, int]:
         if row is not None and (kind is None or kind in row.kinds) and (not index or index.isdecimal()):
             return row, kind, int(index or 0)
     kind = "gpu" if stem.lower() in ("cuda", "rocm") else stem.lower()
-    rows = [row for row in known.values() if kind in row.kinds and row.is_installed]
+    rows = [row for row in known.values() if kind in row.kinds and row.is_installed and not row.is_lazy]
     if rows:
         names = " or ".join([f'"{row.name}-{kind}"' if row.kinds[1:] else f'"{row.name}"' for row in rows])
         raise errors.BackendNotFoundError(
@@ -395,7 +405,7 @@ def backend_of_name(name: str) -> Backend:
         loaded = load(library)
         if kind is None:
             kind = next(iter(loaded.devices), library.kinds[0])
-        here = loaded.devices.get(kind, [])
+        here = loaded.devices_of(kind)
         if index >= len(here):
             has = ", ".join(_name(library, k, i) for k, row in loaded.devices.items() for i in range(len(row)))
             raise errors.DeviceNotFoundError(
@@ -513,7 +523,8 @@ def _backend_on(loaded: _Loaded, device: Any) -> Backend:
     if hasattr(device, "mesh"):
         made = Backend(loaded, "mesh", 0, device)
         return _backends.setdefault(made.name, made)
-    for kind, row in loaded.devices.items():
+    for kind in [*loaded.devices, *loaded.library.kinds]:
+        row = loaded.devices_of(kind)
         if device is None or device in row:
             return backend_of_name(_name(loaded.library, kind, 0 if device is None else row.index(device)))
     raise errors.DeviceNotFoundError(f"{loaded.library.name}: an array is on {device}, which is not one of its devices")

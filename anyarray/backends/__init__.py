@@ -49,6 +49,9 @@ The library
         the classes of its native arrays, abstract ones included
     `devices()`
         `{kind: [native device, ...]}`, best kind first: `{"gpu": [...], "cpu": [...]}`
+    `devices_of(kind)`
+        the native devices of a kind that `devices()` leaves out, as they are those of another library; it is imported
+        when one of them is asked for. No default: without it there are no others
     `native_dtype(name)`
         the library's dtype for a name of `_base.dtypes.KNOWN`; KeyError or AttributeError if none
     `IS_IMMUTABLE`

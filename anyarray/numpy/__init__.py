@@ -19,7 +19,7 @@ import numpy as _numpy
 
 from anyarray.numpy import _itself
 
-_MODULES = ("emath", "exceptions", "fft", "lib", "linalg", "random", "testing", "typing")
+_MODULES = ("emath", "fft", "lib", "linalg", "random", "testing", "typing")
 
 __version__ = _numpy.__version__
 _sys.meta_path.insert(0, _itself.NumPysModules())
@@ -46,8 +46,4 @@ def _find(name: str) -> Any:
 __all__ = sorted(  # pyright: ignore[reportUnsupportedDunderAll]
     name for name in {*_numpy.__all__, "bool_", *_MODULES} if not name.startswith("__")
 )
-
-
-def __dir__() -> list[str]:
-    """The public names, for completion."""
-    return __all__
+__dir__ = __all__.copy  # for completion

@@ -65,19 +65,11 @@ def other(module: str, name: str) -> Any:
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}", name=name) from None
 
 
-def stand_for(module: str) -> None:
-    """Register NumPy's module under our name, too.
-
-    So `from anyarray.numpy.polynomial import Polynomial` imports the class `np.polynomial.Polynomial`. A module of that
-    name calls this function, and has `from ... import *` for type checkers.
-    """
-    sys.modules[module] = importlib.import_module(module.removeprefix("anyarray."))
-
-
 class NumPysModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds NumPy's modules under our name if we have no such module.
 
-    So `from anyarray.numpy.lib.format import header_data_from_array_1_0` works, and `import anyarray.numpy.core`.
+    So `from anyarray.numpy.polynomial import Polynomial` imports the class `np.polynomial.Polynomial`, and
+    `import anyarray.numpy.core` works. Stubs that import everything say so to type checkers.
     """
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
@@ -92,7 +84,7 @@ class NumPysModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: Any) -> None:
         """Replace the new module by NumPy's."""
-        stand_for(module.__name__)
+        sys.modules[module.__name__] = importlib.import_module(module.__name__.removeprefix("anyarray."))
 
 
 def of_ndarrays(theirs: Callable[..., Any]) -> Callable[..., Any]:

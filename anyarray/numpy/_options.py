@@ -14,16 +14,10 @@ import numpy as np
 
 from anyarray._array.array import Array
 from anyarray._base import errors
-from anyarray._call import by_position as _by_position
 from anyarray._call.out import write
 from anyarray.standard import namespace as xp
 
 Change = Callable[[Any], Any]
-
-
-def by_position(function: Callable[..., Any]) -> Sequence[str]:
-    """The options of a function that may be given by position."""
-    return _by_position.options_of(function)
 
 
 def serve(

@@ -20,6 +20,7 @@ import numpy as np
 
 from anyarray._array.array import Array
 from anyarray._base import dtypes, errors
+from anyarray._call import by_position as _by_position
 from anyarray._call import compiled
 from anyarray._call.operators import decides
 from anyarray.numpy import _options
@@ -212,7 +213,7 @@ def by_position(function: Callable[..., Any]) -> Sequence[str]:
     """The names of our parameters that may be passed by position."""
     parameters = inspect.signature(function).parameters.values()
     plain = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return [*plain, *_options.by_position(function)]
+    return [*plain, *_by_position.options_of(function)]
 
 
 def call(plan: Plan, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:

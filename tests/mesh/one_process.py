@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import re
 from collections.abc import Callable
+from typing import Any
 
 import jax
 import numpy as np
@@ -70,6 +71,27 @@ def test_values() -> None:
         assert np.allclose(w, -2 * A.sum(0))
         copy = pickle.loads(pickle.dumps(x))
         assert copy.device is mesh and np.array_equal(copy, x)
+
+
+LOOPS: dict[str, Callable[[Any], Any]] = {
+    "fori_loop": lambda x: xp.fori_loop(0, 3, lambda i, c: c * 2 + i + x, x),
+    "while_loop": lambda x: xp.while_loop(lambda c: xp.max(c) < 100, lambda c: c * 2 + 1, x),
+    "scan": lambda x: xp.scan(lambda c, row: (c + row, xp.sum(c * row)), xp.zeros(8), x)[1],
+    "cond": lambda x: xp.cond(xp.sum(x) > 3, lambda v: v * 2, lambda v: v, x),
+    "map": lambda x: xp.map(lambda row: xp.sum(row * row), x),
+}
+
+
+def test_loops_and_branches() -> None:
+    for name, loop in LOOPS.items():
+        with xp.backend("numpy"):
+            wanted = loop(xp.asarray(A))
+        with xp.backend(mesh):
+            for found in (loop(xp.asarray(A)), xp.jit(loop)(xp.asarray(A))):
+                assert found.device is mesh and np.allclose(found, wanted), name
+    with xp.backend(mesh):
+        slope = xp.grad(lambda x: xp.sum(xp.scan(lambda c, row: (c + row, c * row), xp.zeros(8), x)[1]))(xp.asarray(A))
+    assert np.allclose(slope, A.sum(0) - A)
 
 
 def test_its_text() -> None:

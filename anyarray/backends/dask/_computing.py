@@ -17,7 +17,7 @@ from dask.highlevelgraph import HighLevelGraph
 from anyarray._base import errors
 from anyarray._memory import transfer
 from anyarray._registry import registry
-from anyarray.backends.dask._kernel import Native, chunks_for, known, limit
+from anyarray.backends.dask._kernel import HOST, Native, chunks_for, home_of, known, limit, on_home, to_device
 
 __all__ = ["computed", "from_source", "persisted", "stored"]
 
@@ -31,7 +31,7 @@ def computed(*xs: Native) -> list[np.ndarray[Any, Any]]:
     with _errors_of_a_cluster():
         found = dask.compute(*missing.values())
     for x, value in zip(missing.values(), found, strict=True):
-        _keep(x, np.asarray(value))
+        _keep(x, on_home(value, home_of(value)))
     return [vars(x)["anyarray_computed"] for x in xs]
 
 
@@ -52,9 +52,7 @@ def _errors_of_a_cluster() -> Generator[None]:
         ) from error
 
 
-def _keep(x: Native, value: np.ndarray[Any, Any]) -> None:
-    value = value.view()
-    value.flags.writeable = False
+def _keep(x: Native, value: Any) -> None:
     if not any(map(math.isnan, x.shape)) or x.npartitions == 1:
         x._chunks = tuple((n,) for n in value.shape) if x.npartitions == 1 else x.chunks
         starts = [np.cumsum([0, *sizes]).tolist() for sizes in x.chunks]
@@ -63,7 +61,7 @@ def _keep(x: Native, value: np.ndarray[Any, Any]) -> None:
             for at in np.ndindex(x.numblocks)
         }
         x.dask = HighLevelGraph.from_collections(x.name, blocks)
-    x.anyarray_computed = value
+    x.anyarray_computed = home_of(value).to_numpy(value)
 
 
 def persisted(*xs: Native) -> None:
@@ -79,17 +77,19 @@ def count(x: Native) -> None:
 
     Its blocks are kept, unless they may be larger than `limit`.
     """
-    backend, started = registry.backend_of_name("dask"), time.perf_counter()
+    backend, started = registry.backend_of_native(x), time.perf_counter()
     if vars(x).get("anyarray_most", 0) <= limit():
         persisted(x)
     with _errors_of_a_cluster():
         x.compute_chunk_sizes()
-    transfer.record(x, backend, "host", "shape", "view", started)
+    if backend is not None:
+        transfer.record(x, backend, "host", "shape", "view", started)
 
 
-def from_host(a: np.ndarray[Any, Any]) -> Native:
+def from_host(a: np.ndarray[Any, Any], device: str | None = None) -> Native:
     """An array of the memory of an ndarray, which nobody writes to."""
     x = da.from_array(a, chunks=chunks_for(a.shape), name=False, meta=np.empty((0,) * a.ndim, a.dtype))
+    x = to_device(x, device)
     x.anyarray_computed = a
     return x
 
@@ -99,7 +99,7 @@ def from_source(source: Any, device: str, chunks: Any) -> Native:
 
     def read(known: Collection[str]) -> Native:
         name = next(name for name in (f"from_file-{source.name}-{i}" for i in itertools.count()) if name not in known)
-        x = da.from_array(source, chunks, name=name, inline_array=True)
+        x = to_device(da.from_array(source, chunks, name=name, inline_array=True), device)
         x.anyarray_again = read
         return x
 
@@ -112,7 +112,7 @@ def stored(x: Native, make: Any, in_turn: bool) -> None:
     `make` returns the target for the lengths of most blocks. Blocks are written one after another, and by this process,
     if they must be `in_turn`.
     """
-    x = known(x)
+    x = to_device(known(x), HOST)
     x = x.rechunk(tuple(max(sizes, default=1) or 1 for sizes in x.chunks))
     target = make(tuple(sizes[0] for sizes in x.chunks))
     if x.size:

@@ -11,10 +11,12 @@ from typing import Any, Final, TypeAlias
 import dask
 import dask.array as da
 import numpy as np
+from dask.array.utils import meta_from_array
 from dask.utils import format_bytes, parse_bytes
 
 from anyarray._base import errors
-from anyarray.backends import numpy as on_numpy
+from anyarray._registry import registry
+from anyarray._registry.home import Home
 
 Native: TypeAlias = Any
 Axis: TypeAlias = int | tuple[int, ...] | None
@@ -25,18 +27,38 @@ LIMIT: Final = "anyarray.largest-block"
 """The setting of Dask for the most bytes of what must stand in one block."""
 dask.config.update_defaults({"anyarray": {"largest-block": "2 GiB"}})
 
+HOST, GPU = "numpy", "cupy"
+"""The libraries of blocks. A device of Dask is named for the backend of its blocks."""
+
+
+def backend_of(block: Any) -> Any:
+    """The backend of a block: NumPy, unless it is a block on a GPU."""
+    found = registry.backend_of_native(block)
+    return found if found is not None and found.library == GPU else registry.backend_of_name(HOST)
+
+
+def home_of(*blocks: Any) -> Home:
+    """Where a function of blocks runs: on the GPU if one of them is there."""
+    homes = [backend_of(one).free for one in blocks]
+    return next((home for home in homes if home.backend.name != HOST), homes[0])
+
+
+def on_home(block: Any, home: Home) -> Any:
+    """A block, in the memory of a home. NumPy's scalars become arrays."""
+    backend = backend_of(block)
+    if home.backend.name == HOST:
+        return np.asarray(block) if backend.name == HOST else backend.free.to_numpy(block)
+    return block if backend is home.backend else home.from_numpy(np.asarray(block), home.backend.native_device)
+
 
 @functools.cache
-def _function(name: str) -> Callable[..., Any]:
-    """The function of our NumPy backend."""
-    for space in (on_numpy, np.linalg, np.fft, np):
-        if hasattr(space, name):
-            return getattr(space, name)
-    raise errors.unsupported(name, "dask")
+def native(home: Home, name: str) -> Callable[..., Any]:
+    """A native function of a home, in a process that has not declared it, too."""
+    return home.lookup(name)
 
 
 class Block:
-    """A function of our NumPy backend, as a task.
+    """A function of the backend of the blocks, as a task.
 
     It travels by its name and options, and Dask knows equal ones as equal.
     """
@@ -48,9 +70,10 @@ class Block:
         self.options = options
 
     def __call__(self, *blocks: Any, **more: Any) -> Any:
+        home = home_of(*blocks)
         with np.errstate(all="ignore"):
-            found = _function(self.__name__)(*map(np.asarray, blocks), **self.options, **more)
-        return tuple(map(np.asarray, found)) if isinstance(found, tuple) else np.asarray(found)
+            found = native(home, self.__name__)(*[on_home(one, home) for one in blocks], **self.options, **more)
+        return tuple(on_home(one, home) for one in found) if isinstance(found, tuple) else on_home(found, home)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return functools.partial(Block, **self.options), (self.__name__,)
@@ -62,12 +85,25 @@ class Block:
 def cast(block: Any, *, dtype: Any) -> Any:
     """A block in another dtype."""
     with np.errstate(all="ignore"):
-        return np.asarray(block).astype(dtype)
+        return on_home(block, home_of(block)).astype(dtype)
 
 
-def empty_of(dtype: Any, ndim: int) -> np.ndarray[Any, Any]:
-    """An ndarray that tells Dask the dtype and number of axes."""
-    return np.empty((0,) * ndim, dtype)
+def device_of(x: Native) -> str:
+    """The name of the backend of the blocks of an array."""
+    return backend_of(x._meta).name
+
+
+def to_device(x: Native, device: str | None) -> Native:
+    """An array with its blocks on another backend."""
+    if device is None or device == device_of(x):
+        return x
+    home = registry.backend_of_name(device).free
+    return da.map_blocks(on_home, x, home, dtype=x.dtype, meta=on_home(np.empty((0,) * x.ndim, x.dtype), home))
+
+
+def like(x: Native, dtype: Any, ndim: int | None = None) -> Any:
+    """An empty block that tells Dask the class, dtype and number of axes."""
+    return meta_from_array(x._meta, ndim, dtype)  # type: ignore[no-untyped-call]  # Dask has few annotations
 
 
 def chunks_for(shape: tuple[int, ...]) -> Any:
@@ -117,32 +153,10 @@ def whole(x: Native, axes: Sequence[int] | None = None) -> Native:
     return x.rechunk({axis: -1 if axis in axes else "auto" for axis in range(x.ndim)})
 
 
-def axis_within(axis: int, ndim: int) -> int:
-    """A valid axis, counted from the first."""
-    if not -ndim <= axis < ndim:
-        raise np.exceptions.AxisError(axis, ndim)
-    return axis % ndim
-
-
-def axes_within(axis: Axis, ndim: int) -> tuple[int, ...]:
-    """Valid and different axes, counted from the first; None means all."""
-    if axis is None:
-        return tuple(range(ndim))
-    axes = tuple(axis_within(one, ndim) for one in ((axis,) if isinstance(axis, int) else axis))
-    if len({*axes}) < len(axes):
-        raise ValueError(f"axis must not name an axis twice, as in {axis}")
-    return axes
-
-
 @functools.lru_cache(1024)
-def _dtype_of(function: Callable[..., Any], key: Any, dtypes: tuple[Any, ...]) -> Any:
-    found = function(*(np.ones(1, dtype) for dtype in dtypes))
-    return found.dtype
-
-
-def dtype_of_result(function: Block, *xs: Native) -> Any:
+def _dtype_of(function: Callable[..., Any], dtypes: tuple[Any, ...]) -> Any:
     """The dtype that an elementwise function returns."""
-    return _dtype_of(function, None, tuple(x.dtype for x in xs))
+    return function(*(np.ones(1, dtype) for dtype in dtypes)).dtype
 
 
 def elementwise(function: Callable[..., Any], *xs: Native, dtype: Any = None) -> Native:
@@ -154,16 +168,16 @@ def elementwise(function: Callable[..., Any], *xs: Native, dtype: Any = None) ->
     if len([x for x in xs if x.ndim]) > 1:
         xs = apart(*map(known, xs))
     if dtype is None:
-        dtype = dtype_of_result(function, *xs)  # type: ignore[arg-type]
+        dtype = _dtype_of(function, tuple(x.dtype for x in xs))
     ndim = max((x.ndim for x in xs), default=0)
     pairs: list[Any] = []
     for x in xs:
         value = vars(x).get("anyarray_value")
         pairs += [x, tuple(range(x.ndim))[::-1]] if value is None or not ndim else [value, None]
-    labels = tuple(range(ndim))[::-1]
+    labels, meta = tuple(range(ndim))[::-1], like(xs[0], dtype, ndim)
     if ndim > 0 and len(xs) > 1:
         np.broadcast_shapes(*(tuple(-1 if math.isnan(n) else n for n in x.shape) for x in xs if lengths_are_known(x)))
-    y = da.blockwise(function, labels, *pairs, dtype=dtype, meta=empty_of(dtype, ndim))
+    y = da.blockwise(function, labels, *pairs, dtype=dtype, meta=meta)
     if any("anyarray_again" in vars(x) for x in xs):
         y.anyarray_again = lambda known: elementwise(function, *(again(x, known) for x in xs), dtype=dtype)
     return y
@@ -219,32 +233,37 @@ def along(
     for axis, length in zip(axes, lengths, strict=False):
         chunks[axis] = (length,)
     dtype = x.dtype if dtype is None else dtype
-    return da.map_blocks(function, x, dtype=dtype, chunks=tuple(chunks), meta=empty_of(dtype, x.ndim))
+    return da.map_blocks(function, x, dtype=dtype, chunks=tuple(chunks), meta=like(x, dtype))
 
 
-Core: TypeAlias = tuple[tuple[int, ...], Any]
-"""Lengths of the last axes of a result, which are not split, and its dtype."""
-
-
-def stacked(function: Callable[..., Any], xs: Sequence[Native], cores: Sequence[int], *results: Core) -> Any:
+def stacked(function: Callable[..., Any], xs: Sequence[Native], cores: Sequence[int], *results: tuple[int, ...]) -> Any:
     """A function of stacks, on each block of them.
 
-    `cores` are the numbers of last axes of `xs` that are not split.
+    `cores` are the numbers of last axes of `xs` that are not split, `results` the lengths of those of the results.
     """
     xs = [whole(x, range(x.ndim - core, x.ndim)) for x, core in zip(xs, cores, strict=True)]
-    stacks = [x.shape[: x.ndim - core] for x, core in zip(xs, cores, strict=True)]
-    np.broadcast_shapes(*stacks)
-    if any(0 in x.shape for x in xs) or any(0 in lengths for lengths, _ in results):
-        shape = np.broadcast_shapes(*stacks)
-        return in_one_block(function, xs, *[((*shape, *lengths), dtype) for lengths, dtype in results])
-    ndim = max(map(len, stacks))
-    sizes = {f"o{i}_{j}": n for i, (lengths, _) in enumerate(results) for j, n in enumerate(lengths)}
+    ndim = len(np.broadcast_shapes(*[x.shape[: x.ndim - core] for x, core in zip(xs, cores, strict=True)]))
+    kinds = [(x.dtype, core) for x, core in zip(xs, cores, strict=True)]
+    found = function(*[np.eye(2, dtype=dtype) if n == 2 else np.ones((2,) * n, dtype) for dtype, n in kinds])
+    dtypes = [one.dtype for one in (found if isinstance(found, tuple) else (found,))]
+    sizes = {f"o{i}_{j}": n for i, lengths in enumerate(results) for j, n in enumerate(lengths)}
     inputs = ",".join(f"({','.join(f'i{i}_{j}' for j in range(core))})" for i, core in enumerate(cores))
-    outputs = ",".join(f"({','.join(f'o{i}_{j}' for j in range(len(one[0])))})" for i, one in enumerate(results))
-    metas = tuple(empty_of(dtype, ndim + len(lengths)) for lengths, dtype in results)
-    meta: Any = metas[0] if len(results) == 1 else metas
-    signature = f"{inputs}->{outputs}"
-    return da.apply_gufunc(function, signature, *xs, output_sizes=sizes, meta=meta, allow_rechunk=True)
+    outputs = ",".join(f"({','.join(f'o{i}_{j}' for j in range(len(one)))})" for i, one in enumerate(results))
+    metas = tuple(like(xs[0], dtype, ndim + len(one)) for one, dtype in zip(results, dtypes, strict=True))
+    return da.apply_gufunc(
+        function, f"{inputs}->{outputs}", *xs, output_sizes=sizes, meta=metas if results[1:] else metas[0],
+        allow_rechunk=True,
+    )  # fmt: skip
+
+
+def beside(function: Callable[..., Any], x: Native, other: Native, dtype: Any, **options: Any) -> Native:
+    """A function of each block of `x` and the whole of another array."""
+    labels = tuple(range(x.ndim))
+    other = whole(other)
+    return da.blockwise(
+        function, labels, x, labels, other, tuple(range(100, 100 + other.ndim)), dtype=dtype, concatenate=True,
+        align_arrays=False, meta=like(x, dtype), **options,
+    )  # fmt: skip
 
 
 def in_one_block(function: Callable[..., Any], xs: Sequence[Native], *results: tuple[tuple[float, ...], Any]) -> Any:
@@ -257,7 +276,7 @@ def in_one_block(function: Callable[..., Any], xs: Sequence[Native], *results: t
     found = task(*blocks)
     parts = [found] if len(results) == 1 else list(found)
     made = tuple(
-        da.from_delayed(part, shape, meta=empty_of(dtype, len(shape)))
+        da.from_delayed(part, shape, meta=like(xs[0], dtype, len(shape)))
         for part, (shape, dtype) in zip(parts, results, strict=True)
     )
     return made[0] if len(results) == 1 else made

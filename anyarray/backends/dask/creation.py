@@ -1,20 +1,21 @@
-"""New arrays, made block by block."""
+"""New arrays: NumPy makes the blocks, which then move to their backend."""
 
 from __future__ import annotations
 
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Final
 
 import dask.array as da
 import numpy as np
 from dask.array.core import normalize_chunks
 
+from anyarray._base import extension
 from anyarray.backends import numpy as on_numpy
 from anyarray.backends._shared.axes import matrices
 from anyarray.backends.dask._computing import from_host
-from anyarray.backends.dask._kernel import Block, Native, chunks_for, elementwise, empty_of, known
+from anyarray.backends.dask._kernel import HOST, Native, chunks_for, device_of, like, to_device
 
 __all__ = [
     "arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "meshgrid", "ones", "ones_like", "tril",
@@ -24,13 +25,14 @@ __all__ = [
 
 def _filled(function: str) -> tuple[Callable[..., Native], Callable[..., Native]]:
     def new(shape: tuple[int, ...], /, *value: Any, dtype: Any = None, device: str | None = None) -> Native:
-        return getattr(da, function)(shape, *value, dtype=dtype, chunks=chunks_for(shape))
+        return to_device(getattr(da, function)(shape, *value, dtype=dtype, chunks=chunks_for(shape)), device)
 
-    def like(x: Native, /, *value: Any, dtype: Any = None, device: str | None = None) -> Native:
-        x = known(x)
-        return getattr(da, function)(x.shape, *value, dtype=dtype or x.dtype, chunks=x.chunks)
+    def alike(x: Native, /, *value: Any, dtype: Any = None, device: str | None = None) -> Native:
+        made = getattr(da, function)(x.shape, *value, dtype=dtype or x.dtype, chunks=x.chunks)
+        return to_device(made, device or device_of(x))
 
-    return new, like
+    alike.__name__ = f"{function}_like"
+    return new, alike
 
 
 zeros, zeros_like = _filled("zeros")
@@ -51,7 +53,8 @@ def blocks_of(function: Callable[..., Any], shape: tuple[int, ...], dtype: Any, 
     whole = [part for x in xs for part in (x, tuple(range(-x.ndim, 0)))]
     return da.blockwise(
         function, tuple(range(len(shape))), firsts, (0,), counts, (0,), *whole, new_axes=dict(enumerate(shape[1:], 1)),
-        adjust_chunks={0: rows}, align_arrays=False, concatenate=True, dtype=dtype, meta=empty_of(dtype, len(shape)),
+        adjust_chunks={0: rows}, align_arrays=False, concatenate=True, dtype=dtype,
+        meta=like(firsts, dtype, len(shape)),
     )  # fmt: skip
 
 
@@ -66,66 +69,67 @@ def _steps(first: Any, count: Any, *, start: Any, step: Any, dtype: Any, last: A
     return found.astype(dtype)
 
 
-_FEW = 1 << 16
+_FEW: Final = 1 << 16
 """The most elements that are made at once."""
 
 
 def arange(start: float, stop: float, step: float, /, *, dtype: Any, device: str | None = None) -> Native:
     length = max(0, -int(-((stop - start) / step) // 1))
     if length < _FEW:
-        return from_host(on_numpy.arange(start, stop, step, dtype=dtype))
+        return from_host(on_numpy.arange(start, stop, step, dtype=dtype), device)
     gap = step if dtype.kind in "iu" else (start + step) - start
-    return _of_steps(length, dtype=dtype, start=start, step=gap)
+    return _of_steps(length, device, dtype=dtype, start=start, step=gap)
 
 
-def _of_steps(length: int, *, dtype: Any, **options: Any) -> Native:
-    return blocks_of(functools.partial(_steps, dtype=dtype, **options), (length,), dtype)
+def _of_steps(length: int, device: str | None, *, dtype: Any, **options: Any) -> Native:
+    return to_device(blocks_of(functools.partial(_steps, dtype=dtype, **options), (length,), dtype), device)
 
 
 def linspace(
     start: complex, stop: complex, num: int, /, *, dtype: Any, device: str | None = None, endpoint: bool = True
 ) -> Native:
     if num < _FEW or dtype.kind in "iu":
-        return from_host(on_numpy.linspace(start, stop, num, dtype=dtype, endpoint=endpoint))
+        return from_host(on_numpy.linspace(start, stop, num, dtype=dtype, endpoint=endpoint), device)
     step = (stop - start) / (num - 1 if endpoint else num)
-    return _of_steps(num, dtype=dtype, start=start, step=step, last=(num, stop) if endpoint else None)
+    last = (num, stop) if endpoint else None
+    return _of_steps(num, device, dtype=dtype, start=start, step=step, last=last)
 
 
 def eye(n_rows: int, n_cols: int, /, *, k: int = 0, dtype: Any, device: str | None = None) -> Native:
     if n_rows * n_cols < _FEW:
-        return from_host(on_numpy.eye(n_rows, n_cols, k=k, dtype=dtype))
-    shape = n_rows, n_cols
-    chunks = normalize_chunks("auto", shape, dtype=dtype)
-    rows, columns = (da.arange(n, chunks=(sizes,)) for n, sizes in zip(shape, chunks, strict=True))
-    return (rows[:, None] + k == columns[None]).astype(dtype)
+        return from_host(on_numpy.eye(n_rows, n_cols, k=k, dtype=dtype), device)
+    return to_device(da.eye(n_rows, "auto", n_cols, k, dtype), device)
 
 
-def _triangle(name: str) -> Callable[..., Native]:
-    def triangle(x: Native, /, *, k: int = 0) -> Native:
-        x = matrices(known(x))
-        rows = da.arange(x.shape[-2], chunks=(x.chunks[-2],))[:, None]
-        columns = da.arange(x.shape[-1], chunks=(x.chunks[-1],))[None]
-        k = max(-x.shape[-2], min(k, x.shape[-1]))
-        chosen = columns - rows <= k if name == "tril" else columns - rows >= k
-        return elementwise(_WHERE, chosen, x, from_host(np.zeros((), x.dtype)))
-
-    triangle.__name__ = name
-    return triangle
+def tril(x: Native, /, *, k: int = 0) -> Native:
+    return da.tril(matrices(x), k)
 
 
-_WHERE = Block("where")
-tril, triu = map(_triangle, ("tril", "triu"))
+def triu(x: Native, /, *, k: int = 0) -> Native:
+    return da.triu(matrices(x), k)
 
 
-def meshgrid(*arrays: Native, indexing: Literal["xy", "ij"] = "xy") -> tuple[Native, ...]:
-    if indexing not in ("xy", "ij"):
-        raise ValueError("indexing must be 'xy' or 'ij'")
-    flat = [known(x).reshape(-1) for x in arrays]
-    axes = list(range(len(flat)))
-    if indexing == "xy":
-        axes[:2] = axes[1::-1]
-    shape = tuple(flat[axis].shape[0] for axis in axes)
-    return tuple(
-        da.broadcast_to(x.reshape((-1 if x.size else 0,) + (1,) * (len(shape) - 1 - axis)), shape)
-        for x, axis in zip(flat, axes, strict=True)
-    )
+def meshgrid(*arrays: Native, indexing: str = "xy") -> tuple[Native, ...]:
+    return tuple(da.meshgrid(*arrays, indexing=indexing))
+
+
+def _drawn(name: str) -> Callable[..., Native]:
+    def draw(key: Native, shape: tuple[int, ...], dtype: Any, /) -> Native:
+        rows = shape or (1,)
+        function = functools.partial(_block, name=name, row=rows[1:], dtype=np.dtype(dtype))
+        found = to_device(blocks_of(function, rows, np.dtype(dtype), to_device(key, HOST)), device_of(key))
+        return found if shape else found[0]
+
+    return draw
+
+
+def _block(first: Any, count: Any, key: Any, *, name: str, row: tuple[int, ...], dtype: Any) -> Any:
+    numbers = on_numpy.empty((int(count[0]), *row), dtype=dtype)
+    seed, flat = int(key[0]) << 32 | int(key[1]), numbers.reshape(-1)
+    extension.speedups.random_fill(name, seed, int(first[0]) * (flat.size // max(1, int(count[0]))), flat)
+    return numbers
+
+
+if extension.speedups is not None:  # else they are composed of calls
+    random_bits, random_fractions, random_normals = map(_drawn, ("bits", "random", "standard_normal"))
+    __all__ += ["random_bits", "random_fractions", "random_normals"]

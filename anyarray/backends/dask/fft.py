@@ -2,97 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
-import dask.array as da
 import numpy as np
 
 from anyarray.backends import numpy as on_numpy
+from anyarray.backends._shared.axes import axis_in
 from anyarray.backends.dask._computing import from_host
-from anyarray.backends.dask._kernel import (
-    Axis,
-    Block,
-    Native,
-    along,
-    axes_within,
-    axis_within,
-    known,
-)  # fmt: skip
+from anyarray.backends.dask._kernel import Block, Native, along
 
 __all__ = [
-    "fft", "fftfreq", "fftn", "fftshift", "hfft", "ifft", "ifftn", "ifftshift", "ihfft", "irfft", "irfftn", "rfft",
-    "rfftfreq", "rfftn",
+    "fft", "fftfreq", "fftn", "hfft", "ifft", "ifftn", "ihfft", "irfft", "irfftn", "rfft", "rfftfreq", "rfftn",
 ]  # fmt: skip
 
 
-def _length(name: str, n: int) -> int:
-    """The length of the result for the argument `n`."""
-    return n // 2 + 1 if name in ("rfft", "ihfft", "rfftn") else n
+def _along(name: str, x: Native, axes: Sequence[int], given: Sequence[int] | None, /, **options: Any) -> Native:
+    """A transform along axes, of which the lengths may be given."""
+    places = [axis_in(axis, x.ndim) for axis in axes]
+    lengths = [x.shape[axis] for axis in places] if given is None else list(given)
+    if given is None and name in ("irfft", "hfft", "irfftn") and lengths:
+        lengths[-1] = 2 * (lengths[-1] - 1)
+    if any(n < 1 for n in lengths):
+        raise ValueError(f"lengths must be positive, not {lengths}")
+    if name in ("rfft", "ihfft", "rfftn") and lengths:
+        lengths[-1] = lengths[-1] // 2 + 1
+    dtype = Block(name, **({"axes": (0,) if places else ()} if "axes" in options else {}))(np.ones(2, x.dtype)).dtype
+    return along(Block(name, **options), x, places, lengths, dtype)
 
 
 def _transform(name: str) -> Callable[..., Native]:
-    is_whole = name in ("irfft", "hfft")
-
     def transform(x: Native, /, *, n: int | None = None, axis: int = -1, norm: Any = "backward") -> Native:
-        x, axis = known(x), axis_within(axis, x.ndim)
-        given = n if n is not None else 2 * (x.shape[axis] - 1) if is_whole else x.shape[axis]
-        if given < 1:
-            raise ValueError(f"n must be positive, not {given}")
-        function = Block(name, n=n, axis=axis, norm=norm)
-        dtype = Block(name)(np.ones(2, x.dtype)).dtype
-        return along(function, x, [axis], [_length(name, given)], dtype)
+        return _along(name, x, [axis], None if n is None else [n], n=n, axis=axis, norm=norm)
 
-    transform.__name__ = name
-    return transform
-
-
-def _transform_n(name: str) -> Callable[..., Native]:
-    def transform(
-        x: Native,
-        /,
-        *,
-        s: tuple[int, ...] | None = None,
-        axes: tuple[int, ...] | None = None,
-        norm: Any = "backward",
-    ) -> Native:
-        x = known(x)
-        if axes is None:
-            axes = tuple(range(-(x.ndim if s is None else len(s)), 0))
-        places = [axis_within(axis, x.ndim) for axis in axes]
-        lengths = [x.shape[axis] for axis in places]
+    def of_many(x: Native, /, *, s: Any = None, axes: Any = None, norm: Any = "backward") -> Native:
+        axes = tuple(range(-(x.ndim if s is None else len(s)), 0) if axes is None else axes)
         if s is not None:
-            lengths = [old if n == -1 else n for old, n in zip(lengths, s, strict=True)]
-        elif name == "irfftn" and lengths:
-            lengths[-1] = 2 * (lengths[-1] - 1)
-        if any(n < 1 for n in lengths):
-            raise ValueError(f"lengths must be positive, not {lengths}")
-        if lengths:
-            lengths[-1] = _length(name, lengths[-1])
-        dtype = Block(name, axes=(0,) if places else ())(np.ones(2, x.dtype)).dtype
-        return along(Block(name, s=s, axes=tuple(axes), norm=norm), x, places, lengths, dtype)
+            s = tuple(x.shape[axis] if n == -1 else n for axis, n in zip(axes, s, strict=True))
+        return _along(name, x, axes, s, s=s, axes=axes, norm=norm)
 
-    transform.__name__ = name
-    return transform
+    made = of_many if name.endswith("n") else transform
+    made.__name__ = name
+    return made
 
 
 fft, ifft, rfft, irfft, hfft, ihfft = map(_transform, ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"))
-fftn, ifftn, rfftn, irfftn = map(_transform_n, ("fftn", "ifftn", "rfftn", "irfftn"))
-
-
-def fftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    places = axes_within(axes, x.ndim)
-    return da.roll(known(x), tuple(x.shape[one] // 2 for one in places), places) if places else x
-
-
-def ifftshift(x: Native, /, *, axes: Axis = None) -> Native:
-    places = axes_within(axes, x.ndim)
-    return da.roll(known(x), tuple(-(x.shape[one] // 2) for one in places), places) if places else x
+fftn, ifftn, rfftn, irfftn = map(_transform, ("fftn", "ifftn", "rfftn", "irfftn"))
 
 
 def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    return from_host(on_numpy.fftfreq(n, d=d, dtype=dtype))
+    return from_host(on_numpy.fftfreq(n, d=d, dtype=dtype), device)
 
 
 def rfftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: str | None = None) -> Native:
-    return from_host(on_numpy.rfftfreq(n, d=d, dtype=dtype))
+    return from_host(on_numpy.rfftfreq(n, d=d, dtype=dtype), device)

@@ -7,22 +7,26 @@ array must stand in one block.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import dask.array as da
 import numpy as np
 
-from anyarray.backends import numpy as on_numpy
+from anyarray._registry.home import Home
+from anyarray.backends._shared.axes import axis_in, only_axis
 from anyarray.backends.dask._computing import computed
 from anyarray.backends.dask._kernel import (
     UNKNOWN,
     Block,
     Native,
     as_dtype,
-    axis_within,
     elementwise,
+    home_of,
     in_one_block,
     known,
+    native,
+    on_home,
     stacked,
 )  # fmt: skip
 
@@ -49,28 +53,38 @@ def _is_mask(entry: Any) -> bool:
 
 
 def getitem(x: Native, key: Any, /) -> Native:
-    x = known(x)
     given = key if type(key) is tuple else (key,)
     arrays = [k for k in given if isinstance(k, da.Array)]
     if not arrays:
         return x[tuple(_entries(x, key))]
     masks = [k for k in arrays if k.dtype == bool]
-    if len(given) == 1 and masks and 0 < masks[0].ndim in (1, x.ndim) and 0 not in x.shape:
-        return _selected(x, masks[0])
+    if len(given) == 1 and masks and 0 < masks[0].ndim in (1, x.ndim):
+        return selected(x, masks[0])
     entries = _entries(x, key)
     if len(arrays) == 1 and not masks and arrays[0].ndim and not any(type(k) is int for k in entries):
         at = next(i for i, k in enumerate(entries) if isinstance(k, da.Array))
         index = computed(arrays[0])[0]
-        if index.size and 0 not in x.shape:
+        if index.size:
             entries[at] = index.reshape(-1).astype(np.int64)
             y = x[tuple(entries)]
             return y if index.ndim == 1 else y.reshape((*y.shape[:at], *index.shape, *y.shape[at + 1 :]))
-    plain = tuple(computed(k)[0] if isinstance(k, da.Array) else k for k in given)
-    shape = np.broadcast_to(np.zeros((), x.dtype), x.shape)[plain if type(key) is tuple else plain[0]].shape
+    plain = values_in(key, _value)
+    shape = np.broadcast_to(np.zeros((), x.dtype), x.shape)[plain].shape
     return in_one_block(functools.partial(_read, key=plain), [x], (shape, x.dtype))
 
 
-def _selected(x: Native, mask: Native) -> Native:
+def values_in(key: Any, of: Callable[[Native], Any]) -> Any:
+    """A key with what a function gives for its arrays."""
+    if type(key) is tuple:
+        return tuple(values_in(one, of) for one in key)
+    return of(key) if isinstance(key, da.Array) else key
+
+
+def _value(x: Native) -> Any:
+    return computed(x)[0]
+
+
+def selected(x: Native, mask: Native) -> Native:
     """The elements, or rows, where a mask is true."""
     mask = known(mask)
     if mask.shape != x.shape[: mask.ndim]:
@@ -94,7 +108,14 @@ def _where_true(block: Any, mask: Any) -> Any:
 
 
 def _read(block: Any, *, key: Any) -> Any:
-    return np.array(np.asarray(block)[key])
+    home = home_of(block)
+    return on_home(home.getitem(on_home(block, home), _key_on(home, key)), home).copy()
+
+
+def _key_on(home: Home, key: Any) -> Any:
+    if type(key) is tuple:
+        return tuple(_key_on(home, one) for one in key)
+    return on_home(key, home) if isinstance(key, np.ndarray) else key
 
 
 def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
@@ -113,47 +134,42 @@ def setitem(x: Native, key: Any, value: Native, exclusive: bool, /) -> Native:
             y = x.copy()
             y[entries] = value
             return y
-    plain = tuple(computed(k)[0] if isinstance(k, da.Array) else k for k in given)
-    return in_one_block(functools.partial(_written, key=plain if type(key) is tuple else plain[0]), [x, value], (
-        x.shape, x.dtype))  # fmt: skip
+    return in_one_block(functools.partial(_written, key=values_in(key, _value)), [x, value], (x.shape, x.dtype))
 
 
 _WHERE = Block("where")
 
 
 def _written(block: Any, value: Any, *, key: Any) -> Any:
-    return on_numpy.setitem(np.array(block), key, np.asarray(value), True)
+    home = home_of(block)
+    return home.setitem(on_home(block, home), _key_on(home, key), on_home(value, home), False)
 
 
 def take(x: Native, indices: Native, /, *, axis: int | None = None) -> Native:
-    if axis is None and x.ndim != 1:
-        raise ValueError("axis must be given for an array that does not have one axis")
+    at = only_axis(axis, x.ndim)
     if indices.dtype.kind not in "iu":
         raise TypeError("indices must be integers")
-    at = axis_within(axis or 0, x.ndim)
     return getitem(x, (*[slice(None)] * at, indices))
 
 
 def take_along_axis(x: Native, indices: Native, /, *, axis: int = -1) -> Native:
     if x.ndim != indices.ndim:
         raise ValueError("x and indices must have as many axes")
-    x, indices, axis = known(x), known(indices), axis_within(axis, x.ndim)
     x, indices = da.moveaxis(x, axis, -1), da.moveaxis(indices, axis, -1)
-    function = functools.partial(_taken_along, axis=-1)
-    return da.moveaxis(stacked(function, [x, indices], [1, 1], ((indices.shape[-1],), x.dtype)), -1, axis)
+    return da.moveaxis(stacked(_taken_along, [x, indices], [1, 1], (indices.shape[-1],)), -1, axis)
 
 
-def _taken_along(block: Any, indices: Any, *, axis: int) -> Any:
+def _taken_along(block: Any, indices: Any) -> Any:
     lead = np.broadcast_shapes(block.shape[:-1], indices.shape[:-1])
-    block, indices = (np.broadcast_to(one, (*lead, one.shape[-1])) for one in (block, indices))
-    return Block("take_along_axis", axis=axis)(block, indices)
+    home = home_of(block)
+    spread = [native(home, "broadcast_to")(one, (*lead, one.shape[-1])) for one in (block, indices)]
+    return native(home, "take_along_axis")(*spread, axis=-1)
 
 
 def repeat(x: Native, repeats: Any, /, *, axis: int | None = None) -> Native:
-    x = known(x)
     if axis is None:
-        x, axis = x.reshape(-1 if x.size else 0), 0
-    axis = axis_within(axis, x.ndim)
+        x, axis = x.reshape(-1), 0
+    axis = axis_in(axis, x.ndim)
     if not isinstance(repeats, int):
         if repeats.dtype.kind not in "iu":
             raise TypeError("repeats must be integers")

@@ -1,29 +1,20 @@
-"""Reductions: of each block by our NumPy backend, then of the results."""
+"""Reductions: of each block by its backend, then of the results."""
 
 from __future__ import annotations
 
 import functools
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import dask.array as da
 import numpy as np
 
 from anyarray._base import dtypes
+from anyarray.backends._shared.axes import axes_in, axis_in, only_axis
 from anyarray.backends._shared.refusals import refuse_complex
-from anyarray.backends.dask._kernel import (
-    Axis,
-    Block,
-    Native,
-    as_dtype,
-    axes_within,
-    axis_within,
-    elementwise,
-    empty_of,
-    in_one_block,
-    known,
-)  # fmt: skip
+from anyarray.backends.dask._kernel import Axis, Block, Native, as_dtype, device_of, elementwise, home_of, like, on_home
 from anyarray.backends.dask.creation import full
 
 __all__ = [
@@ -34,34 +25,28 @@ __all__ = [
 _FLOAT64 = np.dtype("float64")
 
 
-def _summed(dtype: Any) -> Any:
-    return dtypes.KNOWN[dtypes.summed(dtype.name)].dtype
-
-
 def _reduced(name: str, x: Native, axis: Axis, keepdims: bool, result: Any, /, **options: Any) -> Native:
-    x = known(x)
-    axes = axes_within(axis, x.ndim)
+    axes = axes_in(axis, x.ndim)
     if not axes:
         return elementwise(Block(name, axis=(), **options), x, dtype=result)
-    if 0 in x.shape:
-        kept = [1 if i in axes else n for i, n in enumerate(x.shape)]
-        shape = tuple(kept if keepdims else [n for i, n in enumerate(kept) if i not in axes])
-        Block(name, axis=axes, **options)(np.empty([n if i in axes else 1 for i, n in enumerate(x.shape)], x.dtype))
-        return in_one_block(Block(name, axis=axes, keepdims=keepdims, **options), [x], (shape, result))
     part = Block(name, **options)
-    return da.reduction(
-        x, part, part, axis=axes, keepdims=keepdims, dtype=result, meta=empty_of(result, x.ndim),
-    )  # fmt: skip
+    return _reduction(x, part, part, axes, keepdims, result)
 
 
-def sum(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
-    dtype = _summed(x.dtype) if dtype is None else dtype
-    return _reduced("sum", x, axis, keepdims, dtype, dtype=dtype)
+def _reduction(x: Native, chunk: Any, aggregate: Any, axes: Any, keepdims: bool, dtype: Any, **options: Any) -> Native:
+    options |= {"axis": axes, "keepdims": keepdims, "dtype": dtype, "meta": like(x, dtype)}
+    found = da.reduction(x, chunk, aggregate, **options)
+    found._meta = like(x, dtype, found.ndim)  # Dask leaves that of the blocks, which has the reduced axes
+    return found
 
 
-def prod(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
-    dtype = _summed(x.dtype) if dtype is None else dtype
-    return _reduced("prod", x, axis, keepdims, dtype, dtype=dtype)
+def _total(name: str) -> Callable[..., Native]:
+    def total(x: Native, /, *, axis: Axis = None, dtype: Any = None, keepdims: bool = False) -> Native:
+        dtype = dtypes.KNOWN[dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
+        return _reduced(name, x, axis, keepdims, dtype, dtype=dtype)
+
+    total.__name__ = name
+    return total
 
 
 def _extremum(name: str) -> Callable[..., Native]:
@@ -81,15 +66,12 @@ def _truth(name: str) -> Callable[..., Native]:
     return truth
 
 
+sum, prod = _total("sum"), _total("prod")
 max, min, all, any = _extremum("max"), _extremum("min"), _truth("all"), _truth("any")
 
 
 def count_nonzero(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
     return sum(as_dtype(x, np.dtype(bool)), axis=axis, keepdims=keepdims, dtype=np.dtype("int64"))
-
-
-def _count(x: Native, axes: tuple[int, ...]) -> int:
-    return math.prod(x.shape[axis] for axis in axes)
 
 
 def _wide(dtype: Any) -> Any:
@@ -98,8 +80,7 @@ def _wide(dtype: Any) -> Any:
 
 
 def mean(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
-    x = known(x)
-    count = _count(x, axes_within(axis, x.ndim))
+    count = math.prod(x.shape[one] for one in axes_in(axis, x.ndim))
     total = sum(x, axis=axis, dtype=_wide(x.dtype), keepdims=keepdims)
     dtype = _FLOAT64 if x.dtype.kind in "biu" else x.dtype
     return elementwise(functools.partial(_divided, by=count, dtype=dtype), total, dtype=dtype)
@@ -107,22 +88,22 @@ def mean(x: Native, /, *, axis: Axis = None, keepdims: bool = False) -> Native:
 
 def _divided(block: Any, *, by: float, dtype: Any) -> Any:
     with np.errstate(all="ignore"):
-        return np.asarray(np.true_divide(block, by)).astype(dtype, copy=False)
+        return on_home(block / by, home_of(block)).astype(dtype, copy=False)
 
 
+@dataclass(slots=True)
 class _Moments:
     """Count, means and sums of squared distances of elements of blocks."""
 
-    __slots__ = ("count", "mean", "squares")
-
-    def __init__(self, count: int, mean: Any, squares: Any) -> None:
-        self.count, self.mean, self.squares = count, mean, squares
+    count: int
+    mean: Any
+    squares: Any
 
 
 def _moments(block: Any, axis: Any, keepdims: bool, *, wide: Any, computing_meta: bool = False) -> Any:
+    block = on_home(block, home_of(block)).astype(wide, copy=False)
     if computing_meta:  # Dask wants an array where it asks for the class and dtype of a block
-        return np.empty(np.shape(block), wide)
-    block = np.asarray(block).astype(wide, copy=False)
+        return block
     with np.errstate(all="ignore"):
         middle = block.mean(axis, keepdims=True)
         away = block - middle
@@ -149,50 +130,35 @@ def _spread(found: Any, axis: Any, keepdims: bool, *, correction: float, root: b
     total = _merged(found, axis, keepdims)
     with np.errstate(all="ignore"):
         freedom = total.count - correction
-        squares = total.squares / freedom if freedom > 0 else np.full_like(total.squares, np.nan)
+        squares = total.squares / (freedom if freedom > 0 else math.nan)
         squares = np.sqrt(squares) if root else squares
     return (squares if keepdims else np.squeeze(squares, axis)).astype(dtype, copy=False)
 
 
-def _variance(x: Native, axis: Axis, correction: float, keepdims: bool, root: bool) -> Native:
-    x = known(x)
-    axes = axes_within(axis, x.ndim)
-    wide = _wide(x.dtype)
-    dtype = _FLOAT64 if x.dtype.kind in "biu" else np.dtype(x.dtype.char.lower())
-    if not axes or 0 in x.shape:
-        name = "std" if root else "var"
-        kept = [1 if i in axes else n for i, n in enumerate(x.shape)]
-        shape = tuple(kept if keepdims else [n for i, n in enumerate(kept) if i not in axes])
-        function = Block(name, axis=axes, correction=correction, keepdims=keepdims)
+def _variance(name: str) -> Callable[..., Native]:
+    def variance(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Native:
+        axes = axes_in(axis, x.ndim)
+        dtype = _FLOAT64 if x.dtype.kind in "biu" else np.dtype(x.dtype.char.lower())
         if not axes:
-            return elementwise(function, x, dtype=dtype)
-        return in_one_block(function, [x], (shape, dtype))
-    return da.reduction(
-        x, functools.partial(_moments, wide=wide),
-        functools.partial(_spread, correction=correction, root=root, dtype=dtype), combine=_merged, axis=axes,
-        keepdims=keepdims, dtype=dtype, concatenate=False, meta=empty_of(dtype, x.ndim),
-    )  # fmt: skip
+            return elementwise(Block(name, axis=axes, correction=correction), x, dtype=dtype)
+        moments = functools.partial(_moments, wide=_wide(x.dtype))
+        spread = functools.partial(_spread, correction=correction, root=name == "std", dtype=dtype)
+        return _reduction(x, moments, spread, axes, keepdims, dtype, combine=_merged, concatenate=False)
+
+    variance.__name__ = name
+    return variance
 
 
-def var(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Native:
-    return _variance(x, axis, correction, keepdims, root=False)
-
-
-def std(x: Native, /, *, axis: Axis = None, correction: float = 0.0, keepdims: bool = False) -> Native:
-    return _variance(x, axis, correction, keepdims, root=True)
+var, std = _variance("var"), _variance("std")
 
 
 def _place(name: str) -> Callable[..., Native]:
     def place(x: Native, /, *, axis: int | None = None, keepdims: bool = False) -> Native:
         refuse_complex(x)
-        x = known(x)
-        if 0 in x.shape or not x.ndim:
-            shape = Block(name, axis=axis, keepdims=keepdims)(np.broadcast_to(np.zeros((), x.dtype), x.shape)).shape
-            return in_one_block(Block(name, axis=axis, keepdims=keepdims), [x], (shape, np.dtype("int64")))
         if axis is None:  # the first in the order of elements, not of blocks
             found = getattr(da, name)(x.reshape(-1), axis=0)
             return found.reshape((1,) * x.ndim) if keepdims else found
-        return getattr(da, name)(x, axis=axis_within(axis, x.ndim), keepdims=keepdims)
+        return getattr(da, name)(x, axis=axis_in(axis, x.ndim), keepdims=keepdims)
 
     place.__name__ = name
     return place
@@ -203,21 +169,14 @@ argmax, argmin = _place("argmax"), _place("argmin")
 
 def _running(name: str, combine: Callable[..., Any], identity: int) -> Callable[..., Native]:
     def running(x: Native, /, *, axis: int | None = None, dtype: Any = None, include_initial: bool = False) -> Native:
-        x = known(x)
-        if axis is None and x.ndim > 1:
-            raise ValueError("axis must be given for an array that does not have one axis")
         x = x if x.ndim else x[None]
-        at = axis_within(0 if axis is None else axis, x.ndim)
-        dtype = _summed(x.dtype) if dtype is None else dtype
+        at = only_axis(axis, x.ndim)
+        dtype = dtypes.KNOWN[dtypes.summed(x.dtype.name)].dtype if dtype is None else dtype
         function = Block(name, dtype=dtype)
-        found = (
-            x.astype(dtype)
-            if 0 in x.shape
-            else da.reductions.cumreduction(function, combine, identity, as_dtype(x, dtype), axis=at, dtype=dtype)
-        )
+        found = da.reductions.cumreduction(function, combine, identity, as_dtype(x, dtype), axis=at, dtype=dtype)
         if include_initial:
-            first = full(tuple(1 if i == at else n for i, n in enumerate(x.shape)), identity, dtype=dtype)
-            found = da.concatenate([first, found], axis=at)
+            shape = tuple(1 if i == at else n for i, n in enumerate(x.shape))
+            found = da.concatenate([full(shape, identity, dtype=dtype, device=device_of(x)), found], axis=at)
         return found
 
     running.__name__ = name

@@ -17,6 +17,4 @@ def __getattr__(name: str) -> Any:
     return _itself.other(__name__, name)
 
 
-def __dir__() -> list[str]:
-    """The public names, for completion."""
-    return __all__
+__dir__ = __all__.copy  # for completion

@@ -19,6 +19,4 @@ def __getattr__(name: str) -> Any:
     return found
 
 
-def __dir__() -> list[str]:
-    """The public names, for completion."""
-    return __all__
+__dir__ = __all__.copy  # for completion
