@@ -539,8 +539,15 @@ def test_memory_is_aligned_as_python_aligns_it() -> None:
 
 
 @is_built
-def test_wrapped_takes_native_arrays_and_their_home_only() -> None:
-    wrapped, home = extension.speedups.wrapped, xp.ones(1)._home
+def test_memory_is_allocated_for_sane_shapes_only() -> None:
+    allocated, wrapped = extension.speedups.allocated, extension.speedups.wrapped
+    for shape in ((2**40, 2**40), (-1,), "no"):
+        with pytest.raises((TypeError, ValueError)):
+            allocated(shape, np.dtype("float64"), True)
+    with pytest.raises(MemoryError):
+        allocated((2**50,), np.dtype("float64"), False)
+    assert allocated((), np.dtype("float64"), True).shape == ()
+    home = xp.ones(1)._home
     assert [one.item() for one in wrapped([np.float64(1), np.ones(1)], home)] == [1, 1]
     for arguments in (((), 1), (1, home), ()):
         with pytest.raises(TypeError):
@@ -798,7 +805,7 @@ def test_a_call_is_not_made_of_nonsense() -> None:
     ]
     for arguments in bad:
         with pytest.raises((TypeError, ValueError)):
-            speedups.Call(body, "exp", limit, "function", arguments)
+            speedups.Call(body, "negative", limit, "function", arguments, flags=speedups.IS_OPERATOR)
     for arguments in (
         (len, "exp", limit, "copy"),
         (body, "exp", 1, "copy"),

@@ -30,8 +30,8 @@ from anyarray._cli import bench
 from anyarray._cli.experiments import EXPERIMENTS
 from anyarray._registry import libraries
 
-LAW: Final = [1e-6, 100.0, 1.0, 0.5, 1e6, 1.1]
-"""Launch, half, growth, narrow, reach, error."""
+LAW: Final = [1e-6, 100.0, 1.0, 0.5, 1e6]
+"""Launch, half, growth, narrow, reach."""
 ROUTE: Final = {"source": "numpy", "target": "jax-cpu", "copy": LAW, "view": None}
 
 

@@ -182,7 +182,10 @@ def _with_body(function: F, declaration: Declaration, slow: Callable[..., Any]) 
 
 
 def _body_of(function: Callable[..., Any], declaration: Declaration, slow: Callable[..., Any]) -> FunctionType:
-    """The body of a declared function, with its name, in tracebacks too, and its docstring."""
+    """The body of a declared function, with its name and docstring.
+
+    Tracebacks show the name, too.
+    """
     name, form = function.__name__, _body.source(declaration, function)
     source = form.replace(FUNCTION, name)
     filename = f"<anyarray {function.__qualname__}>"

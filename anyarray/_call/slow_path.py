@@ -121,7 +121,10 @@ def _is_taken(p: Parameter, value: Any) -> bool:
 
 
 def _converted(declaration: Declaration, values: Sequence[Any]) -> list[Any]:
-    """The arguments: sequences of arrays as lists, other arguments than arrays checked and converted."""
+    """The arguments of a call, checked and converted.
+
+    Sequences of arrays become lists.
+    """
     found = list(values)
     for at in declaration.array_positions:
         if type(found[at]) is tuple:

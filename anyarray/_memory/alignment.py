@@ -13,6 +13,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from anyarray._base import extension
+
 ALIGNMENT: Final = 64
 """Bytes; `_speedups/core/memory.h` repeats it."""
 
@@ -25,6 +27,7 @@ Aligned allocation, which takes 0.5 us more, does not pay below it.
 MODEST: Final = 10_000
 """Bytes below which a copy takes less time than checking whether it is necessary."""
 
+_allocated: Final = getattr(extension.speedups, "allocated", None)
 # Module globals: faster to look up than attributes of modules.
 _empty, _ndarray, _address, _BYTE = np.empty, np.ndarray, ctypes.addressof, np.dtype(np.uint8)
 
@@ -74,6 +77,8 @@ def allocated(
 
     `allocate` is `np.empty` or `np.zeros`.
     """
+    if _allocated is not None:
+        return _allocated(shape, dtype, allocate is np.zeros)  # type: ignore[no-any-return]  # the same in C
     memory = allocate(size + ALIGNMENT, _BYTE)
     return _ndarray(shape, dtype, memory, -_address(_first_byte(memory)) % ALIGNMENT)
 

@@ -1158,7 +1158,10 @@ def floating(x: Native) -> Native:
 
 
 def _complex_of(function: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's eigenvalues or eigenvectors, but always complex, as dtypes must not depend on values."""
+    """NumPy's eigenvalues or eigenvectors, always complex.
+
+    A dtype must not depend on values.
+    """
 
     def eigen(x: Native, /) -> Any:
         found = function(x)
@@ -1187,7 +1190,7 @@ if TYPE_CHECKING:
 else:
 
     def __getattr__(name: str) -> Any:
-        """A function of `numpy.fft`, which is imported when one is first called."""
+        """A function of `numpy.fft`, imported at the first call."""
         if name in ("fftshift", "ifftshift", "fftfreq", "rfftfreq") or name.endswith(("fft", "fftn")):
             return getattr(importlib.import_module("anyarray.backends._fourier"), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

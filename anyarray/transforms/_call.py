@@ -173,7 +173,7 @@ def check(name: str, function: Any) -> None:
 
 
 def pair(name: str, function: Callable[..., Any], result: Any, wanted: str, cure: str) -> tuple[Any, Any]:
-    """The pair that a function returned. Raises TypeError for anything else."""
+    """The pair that a function returned; else raise TypeError."""
     if isinstance(result, (tuple, list)) and len(result) == 2:
         return result[0], result[1]
     came = type(result).__name__ + (f" of {len(result)}" if isinstance(result, (tuple, list)) else "")

@@ -60,3 +60,29 @@ wrap_new(PyObject *native)
     }
     return array;
 }
+
+PyObject *
+allocated(PyObject *Py_UNUSED(module), PyObject *args)
+{
+    PyArray_Dims shape = {NULL, 0};
+    PyArray_Descr *dtype;
+    int is_zero;
+    if (!PyArg_ParseTuple(args, "O&O!p", PyArray_IntpConverter, &shape, &PyArrayDescr_Type, &dtype, &is_zero)) {
+        PyDimMem_FREE(shape.ptr);
+        return NULL;
+    }
+    PyObject *array = NULL;
+    npy_intp nbytes = PyDataType_ELSIZE(dtype);
+    for (int i = 0; i < shape.len; i++) {
+        if (shape.ptr[i] < 0 || (shape.ptr[i] > 0 && nbytes > (NPY_MAX_INTP - ALIGNMENT) / shape.ptr[i])) {
+            PyErr_SetString(PyExc_ValueError, "allocated: shape must be of lengths whose product is that of an array");
+            goto done;
+        }
+        nbytes *= shape.ptr[i];
+    }
+    Py_INCREF(dtype);
+    array = aligned_ndarray(shape.len, shape.ptr, dtype, nbytes, is_zero);
+done:
+    PyDimMem_FREE(shape.ptr);
+    return array;
+}

@@ -16,4 +16,7 @@ PyObject *new_ndarray(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp 
 /* A free Array of an ndarray that was made just now; steals the reference. NULL with an exception. */
 PyObject *wrap_new(PyObject *native);
 
+/* allocated(shape, dtype, is_zero): an aligned ndarray. */
+PyObject *allocated(PyObject *module, PyObject *args);
+
 #endif

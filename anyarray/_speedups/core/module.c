@@ -80,6 +80,7 @@ wrapped(PyObject *Py_UNUSED(module), PyObject *args)
 static PyMethodDef functions[] = {
     {"configure", (PyCFunction)(void (*)(void))configure, METH_VARARGS | METH_KEYWORDS, NULL},
     {"wrapped", wrapped, METH_VARARGS, NULL},
+    {"allocated", allocated, METH_VARARGS, NULL},
     {"want_huge_pages", want_huge_pages, METH_NOARGS, NULL},
     {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},
@@ -108,7 +109,7 @@ static const struct {
     NUMBER(ALIGNMENT),  NUMBER(MAX_PARAMETERS),
     NUMBER(ARRAY),      NUMBER(WEAK),          NUMBER(SEQUENCE),       NUMBER(PLAIN),
     NUMBER(SELECTS),    NUMBER(ADDS),          NUMBER(AVERAGES),
-    NUMBER(IS_POWER),   NUMBER(IS_OPERATOR),  NUMBER(TAKES_NDARRAYS), NUMBER(GIVES_NEW_MEMORY),
+    NUMBER(IS_POWER),   NUMBER(IS_OPERATOR),   NUMBER(TAKES_NDARRAYS), NUMBER(GIVES_NEW_MEMORY),
     NUMBER(MULTIPLIES), NUMBER(GIVES_VIEWS),   NUMBER(IS_READ_ONLY),   NUMBER(IS_ELEMENTWISE),
     NUMBER(TAKES_NONE), NUMBER(TAKES_INTEGER), NUMBER(TAKES_INTEGERS), NUMBER(TAKES_BOOL),
     NUMBER(TAKES_REAL), NUMBER(TAKES_SCALAR),  NUMBER(TAKES_CHOICE),   NUMBER(TAKES_ANYTHING),

@@ -1,4 +1,4 @@
-"""The files of a backend that is a folder, and the functions that each gives to it.
+"""The files of a backend's folder, and the functions in each.
 
 A file is named for a chapter of the standard. It has other public names, for the files beside it.
 """

@@ -60,7 +60,10 @@ def diff(
 
 
 def _like_a_row(home: Home, number: Native, x: Native, axis: int) -> Native:
-    """A number in the shape of `x`, but of length 1 along an axis; the trace may not know the others."""
+    """A number in the shape of `x`, but of length 1 along an axis.
+
+    A trace may not know the other lengths.
+    """
     return home.broadcast_arrays(number, home.sum(x, axis=axis, keepdims=True))[0]
 
 

@@ -1,4 +1,4 @@
-"""Fourier transforms along several axes, frequencies, and shifts of spectra."""
+"""Fourier transforms along several axes, frequencies and shifts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,10 @@ def one_by_one(
 def shifts(
     roll: Callable[..., Native], lengths: Callable[[Native], Sequence[Any]], copied: Callable[[Native], Native]
 ) -> tuple[Any, Any]:
-    """`fftshift` and `ifftshift` over a `roll` by several axes; without axes they are a copy."""
+    """`fftshift` and `ifftshift` over a `roll` by several axes.
+
+    Without axes they are a copy.
+    """
 
     def rolled(x: Native, axes: Axes, sign: int) -> Native:
         shape = lengths(x)
@@ -77,7 +80,10 @@ def shifts(
 
 
 def frequencies(made: Callable[[np.ndarray[Any, Any], Any, Any], Native]) -> tuple[Any, Any]:
-    """`fftfreq` and `rfftfreq`: `made` gives the array of an ndarray, its dtype, and the device."""
+    """`fftfreq` and `rfftfreq`.
+
+    `made` makes an array of an ndarray, a dtype and a device.
+    """
 
     def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Native:
         return made(np.fft.fftfreq(n, d), dtype, device)

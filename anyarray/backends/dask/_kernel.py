@@ -53,7 +53,10 @@ def on_home(block: Any, home: Home) -> Any:
 
 @functools.cache
 def native(home: Home, name: str) -> Callable[..., Any]:
-    """A native function of a home, in a process that has not declared it, too."""
+    """A native function of a home.
+
+    It is found also in a process that has not declared it.
+    """
     return home.lookup(name)
 
 

@@ -281,7 +281,10 @@ _next_after = with_jvps(lambda tangent, y, x1, x2: jnp.broadcast_to(tangent, y.s
 
 
 def _share_of_sum(tangent: Native, x1: Native, x2: Native) -> Native:
-    """The JVP of logaddexp by the first: its share of the sum. JAX's treats infinities as 0."""
+    """The JVP of logaddexp by its first argument.
+
+    It is the share of that argument in the sum; JAX's own treats infinities as 0.
+    """
     return tangent * lax.logistic(jnp.where((x1 == x2) & jnp.isinf(x1), 0, x1 - x2))
 
 

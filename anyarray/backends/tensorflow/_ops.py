@@ -1,4 +1,4 @@
-"""Raw ops by their names, as functions of positional arguments: `ops.AddV2(x1, x2)`.
+"""Raw ops by name, with positional arguments: `ops.AddV2(x1, x2)`.
 
 They are the generated functions behind `tf.raw_ops`: the public API with the least overhead that keeps gradients and
 works inside `tf.function`.

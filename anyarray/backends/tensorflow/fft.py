@@ -134,7 +134,9 @@ def _transform(
     is_half: bool = False,
     is_hermitian: bool = False,
 ) -> Callable[..., Tensor]:
-    """A transform along one axis; `sign` is 1 if it is scaled as a forward one.
+    """A transform along one axis.
+
+    `sign` is 1 if it is scaled as a forward one.
 
     Those of Hermitian signals are the others in the opposite direction, of conjugate spectra, not scaled by n.
     """
