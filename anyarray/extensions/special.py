@@ -11,11 +11,11 @@ import functools
 import math
 import sys
 from collections.abc import Callable
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, overload
 
 from anyarray._array.array import AnyArray, Array
 from anyarray._base import errors
-from anyarray._call.arguments import as_array
+from anyarray._call.arguments import as_array, known_shape
 from anyarray._call.dispatch import composed
 from anyarray.extensions import _special as by
 from anyarray.extensions.elementwise import sinc
@@ -912,7 +912,9 @@ def comb(N: AnyArray | float, k: AnyArray | float, *, exact: bool = False, repet
 
 
 def _largest(x: Array, axis: Any) -> Array:
-    """The largest elements along `axis`, or 0 where these are infinite."""
+    """The largest elements along `axis`; 0 for infinite ones and for none."""
+    if 0 in known_shape(x):
+        return xp.sum(x, axis=axis, keepdims=True)
     found = xp.max(x, axis=axis, keepdims=True)
     return xp.where(xp.isfinite(found), found, 0.0)
 
@@ -947,13 +949,30 @@ def log_softmax(x: AnyArray, axis: int | tuple[int, ...] | None = None) -> Array
     return rest - xp.log(xp.sum(xp.exp(rest), axis=axis, keepdims=True))
 
 
+@overload
+def logsumexp(
+    a: AnyArray,
+    axis: int | tuple[int, ...] | None = None,
+    b: AnyArray | float | None = None,
+    keepdims: bool = False,
+    return_sign: Literal[False] = False,
+) -> Array: ...
+@overload
+def logsumexp(
+    a: AnyArray,
+    axis: int | tuple[int, ...] | None = None,
+    b: AnyArray | float | None = None,
+    keepdims: bool = False,
+    *,
+    return_sign: Literal[True],
+) -> tuple[Array, Array]: ...
 def logsumexp(
     a: AnyArray,
     axis: int | tuple[int, ...] | None = None,
     b: AnyArray | float | None = None,
     keepdims: bool = False,
     return_sign: bool = False,
-) -> Array | tuple[Array, Array]:
+) -> Any:
     """The logarithm of the sum of `b * exp(a)` along `axis`, without overflow.
 
     By default, `axis` means all axes and `b` is 1. With `return_sign`, the sum may be negative: the results are the

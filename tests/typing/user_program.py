@@ -10,6 +10,7 @@ import numpy as np
 
 import anyarray as xp
 import anyarray.numpy as anp
+from anyarray import special as sc
 from anyarray.typing import SVD, AnyArray, DTypeLike, FloatInfo, Shape
 
 
@@ -246,6 +247,12 @@ def loops_and_branches(x: xp.Array) -> None:
     assert_type(xp.scan(lambda c, row: (c + row, c), xp.asarray(0.0), x), tuple[xp.Array, xp.Array])
     assert_type(xp.map(lambda row: xp.sum(row), x), xp.Array)
     assert_type(xp.associative_scan(xp.add, x), xp.Array)
+
+
+def special_functions(x: xp.Array) -> None:
+    assert_type(sc.erf(x), xp.Array)
+    assert_type(sc.logsumexp(x, axis=0), xp.Array)
+    assert_type(sc.logsumexp(x, return_sign=True), tuple[xp.Array, xp.Array])
 
 
 def numpy_names(x: xp.Array) -> None:
