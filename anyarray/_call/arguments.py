@@ -128,8 +128,9 @@ def convert_argument(declaration: Declaration, at: int, value: Any) -> Any:
     p = declaration.parameters[at]
     kind = type(value)
     if (
-        (value is None and p.is_optional)
-        or (kind is int and p.takes_integer)
+        p.is_optional
+        if value is None
+        else (kind is int and p.takes_integer)
         or (kind is bool and p.is_flag)
         or (kind is float and p.is_number)
         or (kind is tuple and p.takes_integers and all(type(one) is int for one in value))

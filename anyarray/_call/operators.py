@@ -33,7 +33,7 @@ def operate(declaration: Declaration, values: Sequence[Any]) -> Any:
     taken = values
     for at, value in enumerate(values):
         kind: Any = type(value)
-        if kind is ours or kind is np.ndarray or (kind in SCALARS and declaration.fit.broadcasts):
+        if kind is ours or kind is np.ndarray or (declaration.fit.broadcasts and type(value) in SCALARS):
             continue
         if isinstance(value, (list, tuple, range)):
             taken = [*taken]
