@@ -24,12 +24,7 @@ from anyarray._call.declaration import DTYPE, PLAIN, SEQUENCE, Declaration, Para
 from anyarray._call.operators import SLOW_PATHS, operate
 from anyarray._call.placement import native_on
 from anyarray._call.slow_path import call
-from anyarray._call.wrapping import (
-    SCALARS,
-    body_globals,
-    is_array,
-    wrap,
-)
+from anyarray._call.wrapping import SCALARS, body_globals, is_array, wrap
 from anyarray._choice import choice as _choice
 from anyarray._registry.home import Composition, Home, Native, compositions
 

@@ -1,6 +1,6 @@
-"""A call of any arguments: what there is in Python of all calls.
+"""The call in Python: it takes any arguments, and runs on the chosen home.
 
-`_speedups/entry/functions.c` has a fast path for the commonest.
+`_speedups/entry/functions.c` is the fast path for the commonest arguments.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     """Call a declared function with any arguments.
 
-    Native arrays become Arrays, and the function is called again with them. Arrays that live where the call runs go to
-    the native function, others to the chosen home.
+    If all Arrays live where the call runs, the native function is called. Otherwise native arrays become Arrays, and
+    Arrays are transferred to the chosen home.
     """
     at_once = _home_at_once(declaration, values)
     if at_once is not None:
