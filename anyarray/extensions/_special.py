@@ -247,8 +247,9 @@ def gammaln(x: Array) -> Array:
     )
     far = size * (xp.log(size) - 1) - xp.log(size) / 2 + (math.log(2 * math.pi) / 2 + _stirling(size))
     found = xp.where(size < _SHIFT, near, far)
-    found = xp.where(x < 0, xp.log(math.pi / xp.abs(x * _sin_pi(x))) - found, found)
-    return xp.where((x <= 0) & _is_whole(x), math.inf, found)
+    reflected = xp.log(math.pi / xp.abs(x * _sin_pi(x))) - found
+    found = xp.where(x < -1e-100, reflected, found)  # nearer to 0 the product is no number, and both are -log(size)
+    return xp.where(((x <= 0) & _is_whole(x)) | (x == math.inf), math.inf, found)
 
 
 def gammasgn(x: Array) -> Array:
@@ -841,10 +842,10 @@ def k0e(x: Array) -> Array:
 
 
 def k1e(x: Array) -> Array:
-    low = xp.minimum(x, xp.ones_like(x))
+    low = xp.where(x == 0, 1.0, xp.minimum(x, xp.ones_like(x)))
     square, log = low * low / 4, xp.log(low / 2)
     near = 1 / low + (log * _polynomial(_powers(1), square) - _polynomial(_K1, square)) * low / 2
-    return xp.where(x < 1, near * xp.exp(x), _bessel_of_large(1, x))
+    return xp.where(x == 0, math.inf, xp.where(x < 1, near * xp.exp(x), _bessel_of_large(1, x)))
 
 
 def _bessel_of_large(order: int, x: Array) -> Array:
