@@ -248,7 +248,7 @@ def gammaln(x: Array) -> Array:
     far = size * (xp.log(size) - 1) - xp.log(size) / 2 + (math.log(2 * math.pi) / 2 + _stirling(size))
     found = xp.where(size < _SHIFT, near, far)
     reflected = xp.log(math.pi / xp.abs(x * _sin_pi(x))) - found
-    found = xp.where(x < -1e-100, reflected, found)  # nearer to 0 the product is no number, and both are -log(size)
+    found = xp.where(x < -1e-100, reflected, found)  # nearer to 0 the product underflows, and both are -log(size)
     return xp.where(((x <= 0) & _is_whole(x)) | (x == math.inf), math.inf, found)
 
 
