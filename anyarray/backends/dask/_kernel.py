@@ -106,7 +106,8 @@ def to_device(x: Native, device: str | None) -> Native:
 
 def like(x: Native, dtype: Any, ndim: int | None = None) -> Any:
     """An empty block that tells Dask the class, dtype and number of axes."""
-    return meta_from_array(x._meta, ndim, dtype)  # type: ignore[no-untyped-call]  # Dask has few annotations
+    meta = meta_from_array(x._meta, ndim)  # type: ignore[no-untyped-call]  # Dask has few annotations
+    return np.empty_like(meta, dtype=dtype)  # Dask would cast, which warns of complex numbers that become real
 
 
 def chunks_for(shape: tuple[int, ...]) -> Any:
