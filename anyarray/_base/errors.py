@@ -186,7 +186,8 @@ def no_reverse_derivative() -> UnsupportedError:
     """Error for a derivative in reverse mode of a `while_loop`."""
     return UnsupportedError(
         "while_loop: has no derivative in reverse mode, because the number of iterations depends on values. Use "
-        'xp.scan, xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward")'
+        'xp.scan, xp.fori_loop with known bounds, or forward mode: xp.jacobian(f, mode="forward"). Keep it out of the '
+        "derivative: xp.stop_gradient(x)"
     )
 
 
