@@ -260,7 +260,7 @@ def test_a_derivative_that_does_not_exist_is_refused() -> None:
         xp.grad(lambda n: xp.sum(sc.polygamma(n, x)))(n)
     assert float(xp.grad(lambda n: xp.sum(sc.polygamma(xp.stop_gradient(n), x) * n))(n)[0]) < 0
     slope = xp.grad(lambda a: xp.sum(sc.gammainc(a, x)))
-    with pytest.raises(errors.UnsupportedError, match="gammainc_by_a: has no derivative by its first argument"):
+    with pytest.raises(errors.UnsupportedError, match=r"^gammainc: has no second derivative with respect to a"):
         xp.grad(lambda a: xp.sum(slope(a)))(n)
 
 

@@ -26,8 +26,13 @@ def refused(name: str, reason: Callable[[str, Exception], str | None]) -> Genera
 
 
 def no_slope(name: str, which: int) -> UnsupportedError:
-    """Error for a derivative by one of the arguments of a function."""
+    """Error for a derivative by one of the arguments of a function.
+
+    `gammainc_by_a` is the first derivative of `gammainc`, the only one of both that users know.
+    """
+    function, by, parameter = name.rpartition("_by_")
     order = ("first", "second", "third")[which]
+    what = f"second derivative with respect to {parameter}" if by else f"derivative by its {order} argument"
     return UnsupportedError(
-        f"{name}: has no derivative by its {order} argument. Keep that out of the derivative: xp.stop_gradient(x)"
+        f"{function if by else name}: has no {what}. Keep that out of the derivative: xp.stop_gradient(x)"
     )
