@@ -4,7 +4,7 @@ Compiled: a write to the ndarray of an Array, in place, and one by the hook `wri
 Python: guarded memory, which is read-only, values to be converted or brought over, keys that keys.c leaves,
 errors. Repeated here:
 - memory is written in place if its ndarray is writable: `_memory.views`;
-- the dtypes that take a Python scalar: `_array.array._EXACT_KINDS` (takes_python_scalar). */
+- the dtypes that take a Python scalar: `_array.assignment._EXACT_KINDS` (takes_python_scalar). */
 
 #include "arrays.h"
 #include "conversion.h"

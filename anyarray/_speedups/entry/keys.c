@@ -1,9 +1,9 @@
 /* Keys of an index, as NumPy takes them.
 
-Compiled: integers, slices, None, `...`, tuples of these, and few bools or signed integers in an Array that
-lives where the indexed one does, or integers in a list. An integer is Python's, a scalar of NumPy or an Array of one. Left to Python: all
-that `_array.array._normalised` looks at, as ndarrays and other lists, and every error. Repeated here: the keys that
-`Array.__getitem__` hands to NumPy as they are (`_BASIC`). */
+Compiled: integers, slices, None, `...`, tuples of these, few bools or signed integers in an ndarray, or in an Array on
+the home of the indexed one, and lists of integers. An integer is Python's, a scalar of NumPy or an Array of one. Left
+to Python: other keys that `_array.indexing.checked` accepts, and every error. Repeated here: the classes of basic
+entries (`_array.indexing._BASIC`). */
 
 #include "keys.h"
 #include "arrays.h"
@@ -59,11 +59,11 @@ is_basic_key(PyObject *key)
     return is_basic(key, is_python_integer);
 }
 
-/* The native array of an Array in a key: a new reference, or NULL without an exception. */
+/* The native array of an Array or ndarray in a key: a new reference, or NULL without an exception. */
 static PyObject *
 native_of_key(PyObject *key, PyObject *home, int allows_bool)
 {
-    PyObject *native = home_of(key) == home ? native_of(key) : NULL;
+    PyObject *native = !is_array(key) ? key : home_of(key) == home ? native_of(key) : NULL;
     if (native == NULL) {
         return NULL;
     }
@@ -115,7 +115,7 @@ integers_of(PyObject *list)
 static PyObject *
 native_entry(PyObject *key, PyObject *home, int allows_bool)
 {
-    if (is_array(key)) {
+    if (is_array(key) || (PyArray_CheckExact(key) && PyArray_NDIM((PyArrayObject *)key))) {
         return native_of_key(key, home, allows_bool);
     }
     if (Py_TYPE(key) != &PyTuple_Type && is_basic(key, is_integer)) {

@@ -2,8 +2,8 @@
 
 Compiled: `x += y` of few elements, `divmod` of floats of one dtype and shape, which NumPy divides once for
 both results, `np.exp(x)` and `ndarray + x`. Left to Python: arithmetic without a new array for many elements
-(`Array._update_in_place`), results of another shape or dtype, guarded memory, the arguments and methods of
-ufuncs. Repeated here: how `Array._rebind` gives an Array its new value, and which ufuncs
+(`_array.assignment._update_in_place`), results of another shape or dtype, guarded memory, the arguments and methods of
+ufuncs. Repeated here: how `_array.assignment._rebind` gives an Array its new value, and which ufuncs
 `Array.__array_ufunc__` hands on. */
 
 #include "arrays.h"
