@@ -27,12 +27,10 @@ from anyarray._call import compiled, diagnosis
 from anyarray._call.compiled import fast_path
 from anyarray._call.dispatch import operator_of
 from anyarray._call.operators import decides
-from anyarray._call.placement import lent, native_on
+from anyarray._call.placement import native_on
 from anyarray._call.wrapping import OPERANDS, copied, expose, register_array_class, wrap
 from anyarray._lazy.compiled import FUNCTIONS as LAZY_FUNCTIONS
-from anyarray._memory import ownership, transfer, views
-from anyarray._memory.second_copies import LENDABLE
-from anyarray._memory.transfer import REFUSALS, UNWATCHED, watch
+from anyarray._memory import transfer, views
 from anyarray._memory.views import View
 from anyarray._registry import registry
 from anyarray._registry.home import Home, Native
@@ -216,41 +214,12 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
         here = self._home
         if type(device) is Split:
             return _laid_out(self, device)
-        try:
-            read, lend, place, home = here.device_routes[device]
-        except (KeyError, TypeError):
-            read, lend, place, home = transfer.device_route(here, device)
-        native: Any
-        result = _new()
+        home = registry.as_backend(device).placed
         if here.backend.is_differentiated is not None and home.backend is not here.backend:
             transfer.refuse_differentiated(self._native, here.backend, f"be brought to {home.backend}")
-        if read is not None and watch() is UNWATCHED:
-            # Immutable memory, of which NumPy makes a view in half a microsecond: no other check is needed.
-            try:
-                native = read(self._native)
-                result._native = native
-                if type(native.base) is memoryview:
-                    result._home = home
-                    return result
-            except REFUSALS:
-                pass
-        elif (
-            lend is not None
-            and getattr(self, "_second", None) is LENDABLE
-            and watch() is UNWATCHED
-            and ownership.is_sole_owner(self)
-        ):
-            # As `brought` does, in a quarter of a microsecond less.
-            try:
-                result._native = lent(self, home.backend, lend, place)
-                result._home = home
-                return result
-            except REFUSALS:
-                pass
         if home is here:
             return self
-        result._native = _native_on(self, home, "to_device", True)
-        result._home = home
+        result = wrap(native_on(self, home, "to_device", explicit=True), home)
         if home.backend is here.backend and views.is_guarded(self):
             views.record(result, self, views.Indexed(...))
         return result
@@ -642,7 +611,6 @@ _KINDS: Final[dict[type, str]] = {bool: "b", int: "i", float: "f", complex: "c"}
 
 _NUMPY: Final = registry.backend_of_name("numpy").free
 _ndarray: Final = np.ndarray
-_native_on: Final = native_on
 
 
 def _laid_out(x: Array, split: Split) -> Array:
@@ -651,7 +619,9 @@ def _laid_out(x: Array, split: Split) -> Array:
     axis = split.axis
     if not -len(x.shape) <= axis < len(x.shape):
         raise errors.AxisError(f"to_device: axis {axis} of the split is out of bounds for x of shape {x.shape}")
-    native = split.backend.hook("laid_out")(_native_on(x, home, "to_device", True), split.backend.native_device, axis)
+    native = split.backend.hook("laid_out")(
+        native_on(x, home, "to_device", explicit=True), split.backend.native_device, axis
+    )
     return wrap(native, home)
 
 

@@ -84,8 +84,9 @@ def setitem(x: Array, key: Any, value: AnyArray | Scalar | Sequence[Any]) -> Non
 def _is_written(x: Array, native: Native, value: Native) -> bool:
     """Write all elements by the library's own assignment, if it can; says whether it did."""
     written = x._home.backend.written
-    is_plain = written is not None and getattr(x, "_view", None) is None and getattr(x, "_second", None) is None
-    return is_plain and written(native, ..., value)
+    if written is None or getattr(x, "_view", None) is not None or getattr(x, "_second", None) is not None:
+        return False
+    return written(native, ..., value)
 
 
 def _native_scalar(x: Array, value: Any) -> Native:
@@ -162,7 +163,8 @@ def _in_place(name: str, function: str | None) -> Callable[[Array, Any], Array]:
     def update(self: Array, other: AnyArray | complex, /) -> Array:
         if function is not None and type(self._native) is np.ndarray and _update_in_place(self, function, other):
             return self
-        return _rebind(self, getattr(self, binary)(other), name, other)
+        updated: Array = _rebind(self, getattr(self, binary)(other), name, other)
+        return updated
 
     update.__name__, update.__qualname__ = name, f"Array.{name}"
     return update
@@ -216,16 +218,16 @@ def _rebind(x: Array, result: Any, function: str, other: Any) -> Any:
         if getattr(type(other), "__array_ufunc__", ...) is None:  # Python would make another array
             cure = f". Write x = x {_OPERATORS[function]} ..."
             raise errors.takes_part_in_no_ufunc(function, other, cure)
-        return NotImplemented  # type: ignore[no-any-return]  # Python's protocol for operators
+        return NotImplemented
     if not is_array(result):
         if protocols.overrides(type(result), "__array_ufunc__") or not isinstance(result, np.ndarray):
-            return result  # type: ignore[no-any-return]  # as the class of the operand decides
+            return result  # as the class of the operand decides
         result = _xp.asarray(result)
     home, native, before = result._home, result._native, x._native
     is_number = type(before) is not np.ndarray and not x._home.shape_of(before) and not views.is_view(x)
     if home.shape_of(native) != x._home.shape_of(before):
         if is_number:
-            return result  # type: ignore[no-any-return]  # an Array
+            return result
         raise errors.ArgumentValueError(
             f"{function}: the result of shape {result.shape} does not fit in place of {x.shape}"
         )
@@ -233,7 +235,7 @@ def _rebind(x: Array, result: Any, function: str, other: Any) -> Any:
     if not has_same and home.dtype(native) is not x._home.dtype(before):
         is_same_kind = dtypes.is_same_kind(result.dtype, x.dtype)
         if is_number and (isinstance(before, np.generic) or not is_same_kind):
-            return result  # type: ignore[no-any-return]  # an Array
+            return result
         if not is_same_kind:
             raise errors.ArgumentTypeError(
                 f"{function}: the result of dtype {result.dtype} cannot be cast to {x.dtype} in place. "
@@ -242,7 +244,7 @@ def _rebind(x: Array, result: Any, function: str, other: Any) -> Any:
         result = cast(function, "x", result, x.dtype)
         home, native = result._home, result._native
     if is_number:
-        return result  # type: ignore[no-any-return]  # an Array
+        return result
     views.require_writable(x, function)
     in_memory = type(before) is np.ndarray or (x._home.has_views and not isinstance(before, np.generic))
     if in_memory and home is x._home and _is_written(x, before, native):

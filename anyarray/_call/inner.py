@@ -45,7 +45,6 @@ class Inner(Home):
         self.constants = below.constants
         self.powers = below.powers
         self.scalars = below.scalars
-        self.device_routes = {}
         self.below = below
         self.depth = below.depth + 1
         self.is_refused = False

@@ -32,8 +32,8 @@ import numpy as np
 from anyarray._base import blocks, callers, errors
 from anyarray._base.settings import Holding, variable
 from anyarray._memory import alignment, devices
-from anyarray._registry.home import DeviceRoute, Home, Native
-from anyarray._registry.registry import Backend, as_backend, is_leak
+from anyarray._registry.home import Native
+from anyarray._registry.registry import Backend, is_leak
 
 
 @dataclass(frozen=True)
@@ -215,7 +215,7 @@ def _new_route(source: Backend, target: Backend) -> Route:
     if target.library == "numpy":
         if not is_one_memory:
             return Route(to_numpy)  # from a device to the host it always is a copy
-        return Route(by_host, lambda native, _: to_numpy(native), None, source.is_immutable)
+        return Route(by_host, lambda native, _: _read(native, source, to_numpy), None, source.is_immutable)
     if not (is_one_memory and target.has_hook("from_dlpack")):
         return Route(by_host)
     from_dlpack, exported = target.function("from_dlpack"), source.hook("exported")
@@ -241,15 +241,13 @@ def _new_route(source: Backend, target: Backend) -> Route:
     return Route(on_device, aliased, device)
 
 
-def device_route(home: Home, device: Any) -> DeviceRoute:
-    """The cached route from `home` to a device, or to the device of a name."""
-    source, target = home.backend, as_backend(device)
-    way = route(source, target)
-    read = source.read_in_place if way.is_always_safe and target.library == "numpy" else None
-    lend = way.alias if way.needs_shareable else None
-    known: DeviceRoute = (None, None, None, target.placed) if home.depth else (read, lend, way.device, target.placed)
-    home.device_routes[device] = known
-    return known
+def _read(native: Native, source: Backend, to_numpy: Callable[[Native], Native]) -> Native:
+    """The ndarray of a native array, by the hook `read_in_place` if that gives a view."""
+    if source.read_in_place is not None:
+        host = source.read_in_place(native)
+        if type(host.base) is memoryview:
+            return host
+    return to_numpy(native)
 
 
 REFUSALS: Final = (TypeError, ValueError, RuntimeError, BufferError, NotImplementedError, AttributeError)

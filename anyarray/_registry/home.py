@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType
@@ -14,13 +14,6 @@ if TYPE_CHECKING:
 
 Native = Any
 """A native array: np.ndarray, tf.Tensor, jax.Array, torch.Tensor, cupy.ndarray ..."""
-
-DeviceRoute: TypeAlias = "tuple[Callable[[Native], Native] | None, Callable[[Native, Any], Native] | None, Any, Home]"
-"""The route of arrays of a home to a device.
-
-It is a function for a NumPy view of their memory, or None; a function that shares private NumPy memory with the native
-device, or None; that native device; and the home on the device.
-"""
 
 
 class Home:
@@ -33,7 +26,7 @@ class Home:
     # The interpreter's inline caches work for slots, and for attributes at the same index of every home's `__dict__`
     # that the class does not define: 20 ns a call.
     __slots__ = (
-        "__dict__", "backend", "constants", "device_routes", "dtypes", "has_views", "latest_dtype", "placed", "powers",
+        "__dict__", "backend", "constants", "dtypes", "has_views", "latest_dtype", "placed", "powers",
         "scalars",
     )  # fmt: skip
 
@@ -58,8 +51,6 @@ class Home:
         """The hook that makes a 0-d array, the library's dtype and ours, by name of the dtype; a cache."""
         self.powers: dict[tuple[Any, type, Any], str | None] = _Powers(self)
         """The function that replaces `pow`, or None, by (exponent of `POWERS`, its class, native dtype)."""
-        self.device_routes: dict[Any, DeviceRoute] = {}
-        """Routes by the argument of `to_device`; a cache of `_memory.transfer.device_route`."""
         self.__dict__ = {name: _LazyFunction(self, name) for name in declared}
         _homes.append(self)
 

@@ -10,7 +10,7 @@ FastPath fast_function, call_at_once;   /* `_call.slow_path.call` */
 FastPath fast_join;                     /* `_call.slow_path.call` */
 
 /* operators.c */
-FastPath fast_inplace;                  /* `_array.array.Array.__iadd__` */
+FastPath fast_inplace;                  /* `_array.assignment.in_place_operators` */
 FastPath fast_divmod;                   /* `_array.array.Array.__divmod__` */
 FastPath fast_ufunc;                    /* `_array.array.Array.__array_ufunc__` */
 
