@@ -36,7 +36,7 @@ _EXACT_KINDS: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", 
 
 
 def setitem(x: Array, key: Any, value: AnyArray | Scalar | Sequence[Any]) -> None:
-    """`x[key] = value`: the value is cast to the dtype of `x`, and broadcasts."""
+    """`x[key] = value`: casts the value to the dtype of `x`, and broadcasts it."""
     views.require_writable(x, "setitem")
     is_sequence = isinstance(value, (list, tuple))
     key = checked(key)
@@ -82,7 +82,7 @@ def setitem(x: Array, key: Any, value: AnyArray | Scalar | Sequence[Any]) -> Non
 
 
 def _is_written(x: Array, native: Native, value: Native) -> bool:
-    """Write all elements by the library's own assignment, if it can; says whether it did."""
+    """Write all elements by the library's assignment; says whether it could."""
     written = x._home.backend.written
     if written is None or getattr(x, "_view", None) is not None or getattr(x, "_second", None) is not None:
         return False
@@ -125,7 +125,10 @@ def _require_axes(key: Any, x: Array, ndim: int, *, is_sequence: bool) -> None:
 
 
 def _move(x: Array, home: Home) -> None:
-    """Move an Array to another home, unless other Arrays, or other code, would be left behind."""
+    """Move an Array to another home.
+
+    It stays if other Arrays, or other code, would be left behind.
+    """
     if views.may_be_seen(x):
         return
     while True:

@@ -57,7 +57,7 @@ def getitem(x: Array, key: Any) -> Array:
 
 
 def checked(key: Any) -> Any:
-    """A key of ints, slices of ints, None, `...` and Arrays, or a tuple of these.
+    """A key of ints, slices, None, `...` and Arrays, or a tuple of these.
 
     Raises IndexError for anything that is no key.
     """
@@ -176,7 +176,7 @@ def _is_integer(entry: Native, home: Home) -> bool:
 
 
 def axes_of(key: Any, x: Array) -> tuple[int, bool] | None:
-    """How many axes a native key selects of `x`, and whether it selects one element.
+    """How many axes a native key selects, and whether it selects one element.
 
     None if it holds arrays with axes, or masks.
     """

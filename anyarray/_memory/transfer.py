@@ -242,7 +242,7 @@ def _new_route(source: Backend, target: Backend) -> Route:
 
 
 def _read(native: Native, source: Backend, to_numpy: Callable[[Native], Native]) -> Native:
-    """The ndarray of a native array, by the hook `read_in_place` if that gives a view."""
+    """The ndarray of a native array, by `read_in_place` if it gives a view."""
     if source.read_in_place is not None:
         host = source.read_in_place(native)
         if type(host.base) is memoryview:
