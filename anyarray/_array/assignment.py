@@ -36,7 +36,7 @@ _EXACT_KINDS: Final[dict[Any, str]] = {bool: "biufc", int: "iufc", float: "fc", 
 
 
 def setitem(x: Array, key: Any, value: AnyArray | Scalar | Sequence[Any]) -> None:
-    """`x[key] = value`: casts the value to the dtype of `x`, and broadcasts it."""
+    """`x[key] = value`: casts the value to the dtype of x, and broadcasts."""
     views.require_writable(x, "setitem")
     is_sequence = isinstance(value, (list, tuple))
     key = checked(key)
@@ -82,7 +82,7 @@ def setitem(x: Array, key: Any, value: AnyArray | Scalar | Sequence[Any]) -> Non
 
 
 def _is_written(x: Array, native: Native, value: Native) -> bool:
-    """Write all elements by the library's assignment; says whether it could."""
+    """Write all elements by the hook `written`; says whether it did."""
     written = x._home.backend.written
     if written is None or getattr(x, "_view", None) is not None or getattr(x, "_second", None) is not None:
         return False
