@@ -5,6 +5,7 @@ The values are NumPy's, bit by bit.
 
 from __future__ import annotations
 
+import os
 import warnings
 from importlib.metadata import version
 from typing import Any, Final
@@ -88,6 +89,8 @@ def test_a_number_that_is_not_zero_is_a_condition(dtype: str) -> None:
 def test_what_is_true_may_be_any_byte(backend: xp.Backend) -> None:
     if backend.library == "jax" and tuple(map(int, version("jax").split(".")[:2])) < (0, 10):
         pytest.skip("JAX before 0.10 looks at the last bit alone")
+    if backend.library == "jax" and "fusion_emitters=false" in os.environ.get("XLA_FLAGS", ""):
+        pytest.skip("XLA looks at the last bit alone if it compiles without optimisation")
     condition = np.random.default_rng(8).integers(0, 4, 40_000).astype(np.uint8).view(np.bool_)
     x = made("float32", (40_000,))
     y = xp.flip(x)
