@@ -27,8 +27,8 @@ LONGEST: Final = 1200
 """Seconds after which the tests count as hanging, which is a way to fail."""
 
 FAULTS: Final = """
-_array/array.py | numpy | operators:place errors:place
-    if home.shape_of(native) != self._home.shape_of(before):
+_array/assignment.py | numpy | operators:place errors:place
+    if home.shape_of(native) != x._home.shape_of(before):
     if False:
 _array/complex_order.py | jax,tf | methods:argsort
     return _xp.lexsort((imag, real, rank), axis=axis)
