@@ -56,14 +56,6 @@ read_dtype_of(PyObject *home, PyObject *native)
     return dtype_of_ours(ours);
 }
 
-/* The dtype of an Array in NumPy that equals one of NumPy's own, where longlong and int64 may be two: a new reference,
-or NULL without an exception. */
-static PyArray_Descr *
-dtype_in_numpy(PyObject *dtype)
-{
-    return read_dtype_of(config.numpy_home, dtype);
-}
-
 PyArray_Descr *
 read_dtype(PyObject *dtype)
 {
@@ -71,14 +63,14 @@ read_dtype(PyObject *dtype)
         return has_standard_defaults() ? PyArray_DescrFromType(NPY_DOUBLE) : NULL;
     }
     if (PyArray_DescrCheck(dtype)) {
-        return dtype_in_numpy(dtype);
+        return read_dtype_of(config.numpy_home, dtype);
     }
     if (PyUnicode_CheckExact(dtype)) { /* by name, as "float32" or "u1" */
         PyArray_Descr *named = NULL;
         if (!PyArray_DescrConverter(dtype, &named)) {
             return (PyArray_Descr *)fall_back();
         }
-        PyArray_Descr *known = is_standard(named) && PyArray_ISNBO(named->byteorder) ? dtype_in_numpy((PyObject *)named) : NULL;
+        PyArray_Descr *known = is_standard(named) && PyArray_ISNBO(named->byteorder) ? read_dtype_of(config.numpy_home, (PyObject *)named) : NULL;
         Py_DECREF(named);
         return known;
     }
@@ -91,7 +83,7 @@ read_dtype(PyObject *dtype)
     }
     typenum = scalar_typenum((PyTypeObject *)dtype);
     PyArray_Descr *own = typenum < 0 ? NULL : PyArray_DescrFromType(typenum);
-    PyArray_Descr *found = own == NULL ? NULL : dtype_in_numpy((PyObject *)own);
+    PyArray_Descr *found = own == NULL ? NULL : read_dtype_of(config.numpy_home, (PyObject *)own);
     Py_XDECREF(own);
     return found;
 }

@@ -243,7 +243,7 @@ find_fast_path(const char *kind)
         {"iter", fast_iter},         {"transpose", fast_transpose}, {"reshape", fast_reshape},     {"ravel", fast_ravel}, {"array", fast_array},
         {"fill", fast_fill},         {"fill_like", fast_fill_like}, {"arange", fast_arange},
         {"asarray", fast_asarray},   {"astype", fast_astype},       {"copy", fast_copy},
-        {"divmod", fast_divmod},     {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
+        {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
         {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
         {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
         {"shape", fast_shape},       {"ndim", fast_ndim},         {"size", fast_size},

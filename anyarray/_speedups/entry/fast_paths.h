@@ -11,7 +11,6 @@ FastPath fast_join;                     /* `_call.slow_path.call` */
 
 /* operators.c */
 FastPath fast_inplace;                  /* `_array.array.Array.__iadd__` */
-FastPath fast_divmod;                   /* `_array.array.Array.__divmod__` */
 FastPath fast_ufunc;                    /* `_array.array.Array.__array_ufunc__` */
 
 /* indexing.c */

@@ -62,12 +62,6 @@ iterator_next(PyObject *self)
     if (native == NULL) {
         return NULL;
     }
-    if (is_reusable(*latest)) { /* asked again, as an allocation may run any code */
-        PyObject *before = swap_slot(*latest, config.native_offset, native);
-        PyObject *result = Py_NewRef(*latest);
-        Py_DECREF(before);
-        return result;
-    }
     PyObject *result = wrap(native, config.numpy_home);
     Py_XSETREF(*latest, Py_XNewRef(result));
     return result;

@@ -88,30 +88,6 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     return is_written ? Py_NewRef(array) : NULL;
 }
 
-PyObject *
-fast_divmod(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    int by_size;
-    PyObject *left = nargs == 2 ? ndarray_of(args[0]) : NULL, *right = left == NULL ? NULL : ndarray_of(args[1]);
-    if (right == NULL || has_keywords(kwnames) || !has_same_shape(left, right) || size_of(left) >= config.few
-        || !runs_at_home(config.numpy_home, &by_size)
-        || (by_size && size_of(left) >= limit_at(call->choice.limit, config.even_offset))) {
-        return NULL;
-    }
-    int typenum = PyArray_TYPE((PyArrayObject *)left);
-    if ((typenum != NPY_FLOAT && typenum != NPY_DOUBLE) || PyArray_TYPE((PyArrayObject *)right) != typenum) {
-        return NULL;
-    }
-    Py_INCREF(left);
-    Py_INCREF(right);
-    PyObject *natives = PyNumber_Divmod(left, right);
-    Py_DECREF(left);
-    Py_DECREF(right);
-    PyObject *result = natives == NULL ? NULL : wrap_in_tuple(natives, config.numpy_home, &PyTuple_Type);
-    Py_XDECREF(natives);
-    return result == NULL ? fall_back() : result;
-}
-
 /* `x.__array_ufunc__(ufunc, "__call__", *inputs)`, without keywords. */
 PyObject *
 fast_ufunc(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)

@@ -15,7 +15,6 @@ Nothing here needs the GIL. */
 #define WORTH 1e-4      /* seconds of work for which another thread is started, which takes some 2e-5 */
 #define SHORT 48        /* elements of a row below which copying is faster than to call a loop for each row */
 #define MAX_ITEMSIZE 16 /* bytes */
-#define FAR (1 << 22)   /* bytes of all arrays of a chain from which on they are fetched ahead: more than a core's caches */
 #define LINE 64         /* bytes of a line of the cache, at which buffers begin: 1.5 times as fast as anywhere */
 #define BUFFER (BLOCK * MAX_ITEMSIZE)
 
@@ -64,7 +63,6 @@ typedef struct {
     int worker_count;
     npy_intp begun;  /* blocks that are done already */
     npy_intp share;  /* blocks that a thread takes at a time */
-    int is_far;      /* whether the arrays do not stay in a core's caches */
 } Work;
 
 /* Bytes from the first element of an operand to the first of a row. */
@@ -244,30 +242,6 @@ reduce_block(const Work *work, npy_intp block, char *buffers, npy_intp first, np
     }
 }
 
-#ifdef __GNUC__
-#define FETCH(address) __builtin_prefetch(address, 0, 2)
-#else
-#define FETCH(address) (void)(address)
-#endif
-
-/* Has a part of the next block brought to the cache while a step of this one is computed: up to 1.3 times as fast. */
-static void
-fetch_ahead(const Program *chain, npy_intp first, npy_intp count, int step)
-{
-    for (int i = 0; i < chain->operand_count; i++) {
-        const Register *operand = &chain->operands[i];
-        if (operand->data == NULL || operand->is_single || !operand->is_contiguous) {
-            continue;
-        }
-        npy_intp nbytes = count * operand->itemsize;
-        const char *start = operand->data + first * operand->itemsize;
-        const char *end = start + nbytes * (step + 1) / chain->step_count;
-        for (const char *line = start + nbytes * step / chain->step_count; line < end; line += LINE) {
-            FETCH(line);
-        }
-    }
-}
-
 /* Runs all steps for a block. `errors` are those of the steps, and of the reduction. */
 static void
 run_block(const Work *work, npy_intp block, char *buffers, int *errors)
@@ -280,9 +254,6 @@ run_block(const Work *work, npy_intp block, char *buffers, int *errors)
     npy_intp rows = cut->rows - row < cut->height ? cut->rows - row : cut->height;
     npy_intp first = row * cut->columns + start, count = rows * ((end < cut->columns ? end : cut->columns) - start);
     for (int i = 0; i < chain->step_count; i++) {
-        if (work->is_far) {
-            fetch_ahead(chain, first + count, count, i);
-        }
         run_step(chain, &chain->steps[i], buffers, first, count);
         errors[i] |= take_floating_errors();
     }
@@ -422,12 +393,6 @@ run_chain(Program *chain, int threads)
     Cut *cut = &work.cut;
     Reduction *reduction = chain->reduction;
     int is_cut = cut_into_blocks(chain, cut);
-    npy_intp nbytes = 0;
-    for (int i = 0; i < chain->operand_count; i++) {
-        const Register *operand = &chain->operands[i];
-        nbytes += operand->data == NULL || operand->is_single ? 0 : chain->size * operand->itemsize;
-    }
-    work.is_far = nbytes >= FAR;
     threads = cut->count < threads ? (int)cut->count : threads;
     threads = threads < 1 ? 1 : threads;
     /* All memory is there before anything is written, as a result may be what the chain reads. */

@@ -115,25 +115,40 @@ LOOPS(float_quotients, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, qu
 LOOPS(double_rests, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, (REST(fma, copysign)))
 LOOPS(float_rests, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, (REST(fmaf, copysignf)))
 
-/* Adds a ufunc for two floats of one dtype. */
+#define MAX_LOOPS 12 /* the dtypes from NPY_BYTE to NPY_DOUBLE */
+
+/* The loops of a ufunc, in the arrays that PyUFunc_FromFuncAndData keeps references to. */
+typedef struct {
+    LoopFunction functions[MAX_LOOPS];
+    void *data[MAX_LOOPS];
+    char types[3 * MAX_LOOPS];
+    Loop numpys[2]; /* NumPy's loops for float64 and float32 */
+} Loops;
+
+/* Adds a ufunc with NumPy's loops for integers and the given ones for float64 and float32; 0 with an exception. */
 static int
-add_ufunc(PyObject *module, const char *name, LoopFunction *functions, Loop *numpys, void **data)
+add_ufunc(PyObject *module, const char *name, LoopFunction of_doubles, LoopFunction of_floats, Loops *loops)
 {
-    static const char types[] = {NPY_DOUBLE, NPY_DOUBLE, NPY_DOUBLE, NPY_FLOAT, NPY_FLOAT, NPY_FLOAT};
-    PyObject *numpy = PyImport_ImportModule("numpy");
-    PyObject *of_numpy = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, name);
+    PyObject *numpy = PyImport_ImportModule("numpy"), *function = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, name);
+    int count = 0;
+    for (int typenum = NPY_BYTE; function != NULL && typenum <= NPY_DOUBLE; typenum++) {
+        Loop loop = {.operand_count = 2, .types = {typenum, typenum, typenum}};
+        if (!find_exact_loop(function, &loop)) {
+            continue;
+        }
+        loops->functions[count] = loop.function;
+        loops->data[count] = loop.data;
+        if (!PyTypeNum_ISINTEGER(typenum)) {
+            int is_float = typenum == NPY_FLOAT;
+            loops->numpys[is_float] = loop;
+            loops->functions[count] = is_float ? of_floats : of_doubles;
+            loops->data[count] = &loops->numpys[is_float];
+        }
+        memset(loops->types + 3 * count++, typenum, 3);
+    }
     Py_XDECREF(numpy);
-    int is_found = of_numpy != NULL;
-    for (int i = 0; i < 2 && is_found; i++) {
-        numpys[i] = (Loop){.operand_count = 2, .types = {types[3 * i], types[3 * i], types[3 * i]}};
-        is_found = find_exact_loop(of_numpy, &numpys[i]);
-        data[i] = &numpys[i];
-    }
-    Py_XDECREF(of_numpy);
-    if (!is_found) {
-        return !PyErr_Occurred();
-    }
-    PyObject *ufunc = new_ufunc(name, functions, data, types, 2);
+    Py_XDECREF(function);
+    PyObject *ufunc = count == 0 ? NULL : new_ufunc(name, loops->functions, loops->data, loops->types, count);
     int is_added = ufunc != NULL && PyModule_AddObjectRef(module, name, ufunc) == 0;
     Py_XDECREF(ufunc);
     return is_added;
@@ -142,12 +157,10 @@ add_ufunc(PyObject *module, const char *name, LoopFunction *functions, Loop *num
 int
 add_quotients(PyObject *module)
 {
-    static LoopFunction quotients[] = {double_quotients, float_quotients}, rests[] = {double_rests, float_rests};
-    static Loop loops[4];
-    static void *data[4];
+    static Loops quotients, remainders;
     return !HAS_FUSED
-           || (add_ufunc(module, "floor_divide", quotients, loops, data)
-               && add_ufunc(module, "remainder", rests, loops + 2, data + 2));
+           || (add_ufunc(module, "floor_divide", double_quotients, float_quotients, &quotients)
+               && add_ufunc(module, "remainder", double_rests, float_rests, &remainders));
 }
 
 #else
