@@ -11,7 +11,6 @@ Without this, as where nothing is compiled, such a result is copied when it is f
 #include "arrays.h"
 #include "fast_paths.h"
 #include "memory.h"
-#include "pages.h"
 
 #define LARGE (LARGE_NBYTES / (npy_intp)sizeof(double)) /* elements of a large array */
 #define HEADER sizeof(Header)
@@ -123,32 +122,28 @@ is_large(PyObject *value)
     return native != NULL && PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= LARGE;
 }
 
-/* Whether a call may make a new array. To set a handler takes 0.2 us, which views are not worth. */
-static int
-may_allocate(Call *call, PyObject *const *args, Py_ssize_t nargs)
+/* Whether an index copies elements: whether the key has an array or a list. */
+static inline int
+is_copying_key(PyObject *key)
 {
-    if (call->fast_path == fast_getitem) {
-        PyObject *key = nargs != 2 ? NULL : is_array(args[1]) ? get_slot(args[1], config.native_offset) : args[1];
-        return key != NULL && (PyArray_Check(key) || PyList_Check(key) || Py_TYPE(key) == &LazyType);
-    }
-    return !(call->flags & GIVES_VIEWS) && call->fast_path != fast_setitem && call->fast_path != fast_iter
-           && call->fast_path != fast_transpose && call->fast_path != fast_reshape && call->fast_path != fast_ravel
-           && call->fast_path != fast_array && call->fast_path != fast_inplace;
+    PyObject *native = is_array(key) ? get_slot(key, config.native_offset) : key;
+    return native != NULL && (PyArray_Check(native) || PyList_Check(native) || Py_TYPE(native) == &LazyType);
 }
 
 PyObject *
 align_allocations(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
-    int has_large = 0;
-    for (Py_ssize_t i = 0; i < nargs && i < 3 && !has_large; i++) { /* arrays are no later arguments */
+    if (!(call->flags & MAY_ALLOCATE)) {
+        return NULL;
+    }
+    int has_large = 0, is_sequence = nargs > 0 && (PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0]));
+    for (Py_ssize_t i = 0; i < nargs && i < 3 && !has_large; i++) { /* arrays are among the first arguments */
         has_large = is_large(args[i]);
     }
-    if (!has_large && nargs && call->fast_path == fast_join && (PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0]))) {
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(args[0]) && !has_large; i++) {
-            has_large = is_large(PySequence_Fast_GET_ITEM(args[0], i));
-        }
+    for (Py_ssize_t i = 0; is_sequence && !has_large && i < PySequence_Fast_GET_SIZE(args[0]); i++) {
+        has_large = is_large(PySequence_Fast_GET_ITEM(args[0], i));
     }
-    if (!has_large || !may_allocate(call, args, nargs)) {
+    if (!has_large || (call->fast_path == fast_getitem && !(nargs == 2 && is_copying_key(args[1])))) {
         return NULL;
     }
     use_huge_pages();

@@ -7,7 +7,6 @@ made just now may be lent (`_call.wrapping.wrap_aligned`). */
 #include "memory.h"
 #include "allocator.h"
 #include "arrays.h"
-#include "pages.h"
 
 #define HUGE_NBYTES (1 << 19) /* a quarter of a huge page */
 

@@ -10,7 +10,7 @@ Compiled: to ask for them, once `_memory.heap` has said that they are wanted. */
 #include <unistd.h>
 #endif
 
-#include "pages.h"
+#include "allocator.h"
 
 static int is_wanted;
 

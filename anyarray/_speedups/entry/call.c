@@ -230,58 +230,34 @@ find_operator(PyObject *name)
     return NULL;
 }
 
+/* The fast paths by name, and whether the result may be a new array. */
+typedef struct {
+    const char *kind;
+    FastPath *fast_path;
+    int may_allocate;
+} Kind;
+
 /* Finds a fast path by its name: NULL if there is none. */
-static FastPath *
-find_fast_path(const char *kind)
+static const Kind *
+find_kind(const char *kind)
 {
-    static const struct {
-        const char *kind;
-        FastPath *fast_path;
-    } rows[] = {
-        {"function", fast_function}, {"join", fast_join},           {"inplace", fast_inplace},
-        {"ufunc", fast_ufunc},       {"getitem", fast_getitem},     {"setitem", fast_setitem},
-        {"iter", fast_iter},         {"transpose", fast_transpose}, {"reshape", fast_reshape},     {"ravel", fast_ravel}, {"array", fast_array},
-        {"fill", fast_fill},         {"fill_like", fast_fill_like}, {"arange", fast_arange},
-        {"asarray", fast_asarray},   {"astype", fast_astype},       {"copy", fast_copy},
-        {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
-        {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
-        {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
-        {"shape", fast_shape},       {"ndim", fast_ndim},         {"size", fast_size},
-        {"len", fast_len},           {"dtype", fast_dtype},
-        {"numpy_function", fast_numpy_function},
+    static const Kind kinds[] = {
+        {"function", fast_function, 1}, {"join", fast_join, 1}, {"ufunc", fast_ufunc, 1}, {"getitem", fast_getitem, 1},
+        {"numpy_function", fast_numpy_function, 1}, {"fill", fast_fill, 1}, {"fill_like", fast_fill_like, 1},
+        {"arange", fast_arange, 1}, {"asarray", fast_asarray, 1}, {"astype", fast_astype, 1}, {"copy", fast_copy, 1},
+        {"from_dlpack", fast_from_dlpack, 1}, {"inplace", fast_inplace, 0}, {"setitem", fast_setitem, 0},
+        {"iter", fast_iter, 0}, {"transpose", fast_transpose, 0}, {"reshape", fast_reshape, 0}, {"ravel", fast_ravel, 0},
+        {"array", fast_array, 0}, {"result_type", fast_result_type, 0}, {"bool", fast_bool, 0}, {"int", fast_int, 0},
+        {"float", fast_float, 0}, {"index", fast_index, 0}, {"item", fast_item, 0}, {"hash", fast_hash, 0},
+        {"shape", fast_shape, 0}, {"ndim", fast_ndim, 0}, {"size", fast_size, 0}, {"len", fast_len, 0},
+        {"dtype", fast_dtype, 0},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(kind, rows[i].kind) == 0) {
-            return rows[i].fast_path;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kind, kinds[i].kind) == 0) {
+            return &kinds[i];
         }
     }
     return NULL;
-}
-
-/* Whether the parameters are those of a function that the fast path knows; 0 with an exception. */
-static int
-check_parameters(Call *call)
-{
-    int is_join = call->fast_path == fast_join;
-    int operands = (call->flags & IS_POWER) || call->fast_path == fast_inplace ? 2
-                   : call->operation == NULL                          ? call->parameter_count
-                   : call->operation->unary != NULL                   ? 1
-                                                                      : 2;
-    if (call->parameter_count != operands) {
-        PyErr_SetString(PyExc_ValueError, "Call: an operator must have as many parameters as operands");
-        return 0;
-    }
-    if (is_join ? call->parameters[0].role != SEQUENCE : call->array_count == 0) {
-        PyErr_SetString(PyExc_ValueError, "Call: one parameter must be an array");
-        return 0;
-    }
-    for (int i = is_join; i < call->parameter_count; i++) {
-        if (call->parameters[i].role == SEQUENCE || (is_join && call->parameters[i].role != PLAIN)) {
-            PyErr_SetString(PyExc_ValueError, "Call: a sequence must be the first parameter and the only array");
-            return 0;
-        }
-    }
-    return 1;
 }
 
 static PyObject *
@@ -303,11 +279,12 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
                                      &PyDict_Type, &decisions, &axis_at, &variant, &body, &numpy_function, &ours)) {
         return NULL;
     }
-    FastPath *fast_path = find_fast_path(kind);
-    if (fast_path == NULL) {
+    const Kind *found = find_kind(kind);
+    if (found == NULL) {
         PyErr_Format(PyExc_ValueError, "Call: kind must be that of a fast path, not %s", kind);
         return NULL;
     }
+    FastPath *fast_path = found->fast_path;
     if (result_class != Py_None
         && !(PyType_Check(result_class) && PyType_IsSubtype((PyTypeObject *)result_class, &PyTuple_Type))) {
         PyErr_SetString(PyExc_TypeError, "Call: result_class must be a subclass of tuple, or None");
@@ -338,7 +315,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->native_kwnames = named ? Py_NewRef(keywords) : NULL;
     call->positional_count = positional;
     call->native_nargs = (int)(count - named);
-    call->flags = flags;
+    call->flags = flags | (found->may_allocate && !(flags & GIVES_VIEWS) ? MAY_ALLOCATE : 0);
     call->reduction = reduction;
     call->choice.slow = slow == Py_None ? NULL : Py_NewRef(slow);
     call->choice.decisions = Py_XNewRef(decisions);
@@ -364,9 +341,6 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     if (flags & IS_OPERATOR) {
         call->operation = find_operator(call->name);
-    }
-    if (has_parameters && !check_parameters(call)) {
-        goto error;
     }
     return (PyObject *)call;
 error:

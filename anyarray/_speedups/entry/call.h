@@ -97,6 +97,7 @@ enum {
     IS_READ_ONLY = 64,    /* whether it gives views that are only read */
     IS_ELEMENTWISE = 128, /* whether it may be recorded */
     KEEPS_ORDER = 256,    /* whether the result lies in memory as the operands do: NumPy's order "K"; set by C */
+    MAY_ALLOCATE = 512,   /* whether the result may be a new array; set by C */
 };
 
 typedef struct call {

@@ -3,6 +3,7 @@
 #ifndef ANYARRAY_CHOICE_H
 #define ANYARRAY_CHOICE_H
 
+#include "call.h"
 #include "config.h"
 
 /* Whether a call of Arrays on `home` runs there, or may. `by_size` becomes 1 if that holds for few elements
@@ -27,5 +28,8 @@ int decisions_are_recorded(void);
 
 /* Whether calls of elementwise functions are recorded on other backends, too. */
 int is_fused(void);
+
+/* Whether a decision of the cost model is cached by which a call of Arrays that all live on `home` runs there. */
+int is_decided_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives);
 
 #endif

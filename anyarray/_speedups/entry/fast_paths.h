@@ -60,4 +60,10 @@ FastPath fast_index;                    /* `_array.array.Array.__index__` */
 FastPath fast_item;                     /* `_array.array.Array.item` */
 FastPath fast_hash;                     /* `_array.array.Array.__hash__` */
 
+/* iteration.c: the iterator over an Array in NumPy */
+extern PyTypeObject ArrayIteratorType;
+
+/* numpy_function.c: an object that is called as its Call; the base class of `anyarray.numpy.ufunc` */
+extern PyTypeObject CalledType;
+
 #endif

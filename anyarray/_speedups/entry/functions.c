@@ -11,7 +11,6 @@ Repeated here:
 #include "choice.h"
 #include "dtypes.h"
 #include "fast_paths.h"
-#include "decisions.h"
 #include "loops.h"
 #include "lazy.h"
 #include "recording.h"
@@ -126,7 +125,7 @@ native_scalar(Call *call, PyObject *value, PyObject *home, PyObject *beside)
         PyObject *scalar = PyObject_CallOneArg((PyObject *)Py_TYPE(beside), value);
         return scalar == NULL ? fall_back() : scalar;
     }
-    return look_up_scalar(get_slot(home, config.constants_offset), value, home, beside);
+    return look_up_scalar_beside(get_slot(home, config.constants_offset), value, home, beside);
 }
 
 /* Whether a native array is none of `natives`. */

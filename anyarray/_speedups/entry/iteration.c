@@ -6,7 +6,6 @@ libraries, and rows of guarded memory, which is read-only, as these views are re
 A loop drops an Array when it gets the one after the next, at the latest. Then its memory is used for that
 one. */
 
-#include "iteration.h"
 #include "arrays.h"
 #include "fast_paths.h"
 #include "scalars.h"

@@ -7,7 +7,6 @@ Compiled: to call the function of ours beside it, if that has a compiled path, a
 dtypes, and lists and tuples of these; methods of Arrays likewise. Left to Python: all other arguments (functions, ndarrays,
 other libraries' arrays), decisions by cost, results of classes that hold arrays, and every error. */
 
-#include "numpy_function.h"
 #include "allocator.h"
 #include "arrays.h"
 #include "choice.h"
@@ -128,15 +127,13 @@ native_argument(PyObject *value, Given *given, int depth)
         return Py_NewRef(value);
     }
     if (type == &PyFloat_Type || type == &PyBool_Type || value == Py_None || type == &PyUnicode_Type || type == &PyComplex_Type
-        || type == &PySlice_Type || value == Py_Ellipsis || scalar_typenum(type) >= 0 || PyArray_DescrCheck(value)) {
+        || type == &PySlice_Type || value == Py_Ellipsis || scalar_typenum(type) >= 0 || PyArray_DescrCheck(value)
+        || type == &PyBytes_Type || (PyArray_IsScalar(value, Generic) && !PyArray_IsScalar(value, Void))) {
         return Py_NewRef(value);
     }
     if (type == &PyArray_Type && is_others((PyArrayObject *)value)) {
         given->has_others = 1;
         given->elements += PyArray_SIZE((PyArrayObject *)value);
-        return Py_NewRef(value);
-    }
-    if (type == &PyBytes_Type || (PyArray_IsScalar(value, Generic) && !PyArray_IsScalar(value, Void))) {
         return Py_NewRef(value);
     }
     if (type == &PyList_Type || type == &PyTuple_Type) {

@@ -88,7 +88,7 @@ operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs)
 PyObject *
 call_power(PyObject *home, PyObject *base, PyObject *exponent, int *is_known)
 {
-    PyObject *name = look_up_scalar(get_slot(home, config.powers_offset), exponent, home, base);
+    PyObject *name = look_up_scalar_beside(get_slot(home, config.powers_offset), exponent, home, base);
     *is_known = name == Py_None;
     PyObject *function = name == NULL || *is_known ? NULL : PyObject_GetAttr(home, name);
     Py_XDECREF(name);

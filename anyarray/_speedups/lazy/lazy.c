@@ -128,13 +128,6 @@ lazy_get_is_computed(PyObject *self, void *Py_UNUSED(closure))
     return PyBool_FromLong(((Lazy *)self)->value != NULL);
 }
 
-static PyObject *
-lazy_get_value(PyObject *self, void *Py_UNUSED(closure))
-{
-    PyObject *value = ((Lazy *)self)->value;
-    return Py_NewRef(value == NULL ? Py_None : value);
-}
-
 PyObject *
 where_of(const Lazy *lazy)
 {
@@ -163,7 +156,6 @@ static PyGetSetDef lazy_getset[] = {
     {"shape", lazy_get_shape, NULL, NULL, NULL},
     {"dtype", lazy_get_dtype, NULL, NULL, NULL},
     {"is_computed", lazy_get_is_computed, NULL, NULL, NULL},
-    {"value", lazy_get_value, NULL, NULL, NULL},
     {"where", lazy_get_where, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -172,7 +164,6 @@ static PyMemberDef lazy_members[] = {
     {"home", T_OBJECT, offsetof(Lazy, home), READONLY, NULL},
     {"ndim", T_INT, offsetof(Lazy, ndim), READONLY, NULL},
     {"size", T_PYSSIZET, offsetof(Lazy, size), READONLY, NULL},
-    {"group", T_PYSSIZET, offsetof(Lazy, group), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 

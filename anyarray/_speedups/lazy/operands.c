@@ -133,9 +133,7 @@ read_scalar_beside(PyObject *home, PyObject *value, PyObject *dtype, Operand *op
         }
     }
     else {
-        PyObject *key = scalar_key(value, dtype), *table = get_slot(home, config.constants_offset);
-        operand->value = array_of_constant(home, key == NULL ? NULL : PyObject_GetItem(table, key));
-        Py_XDECREF(key);
+        operand->value = array_of_constant(home, look_up_scalar(get_slot(home, config.constants_offset), value, dtype));
     }
     return operand->value != NULL && describe(home, operand);
 }
@@ -160,9 +158,7 @@ read_scalar(PyObject *home, PyObject *value, Operand *operand)
 static PyObject *
 name_of_power(PyObject *home, PyObject *exponent, PyObject *dtype)
 {
-    PyObject *key = scalar_key(exponent, dtype);
-    PyObject *name = key == NULL ? NULL : PyObject_GetItem(get_slot(home, config.powers_offset), key);
-    Py_XDECREF(key);
+    PyObject *name = look_up_scalar(get_slot(home, config.powers_offset), exponent, dtype);
     Py_XDECREF(name); /* the table holds it */
     return name == Py_None ? NULL : name;
 }

@@ -9,7 +9,7 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
 #include <float.h>
 #include <math.h>
 
-#include "quotients.h"
+#include "numerics.h"
 #include "loops.h"
 
 #if defined(__GNUC__) && (defined(__x86_64__) || defined(__aarch64__))
@@ -53,8 +53,12 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
     static void NAME(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data)                       \
     {                                                                                                                  \
         const Loop *numpys = data;                                                                                     \
+        if (steps[2] != sizeof(TYPE)) {                                                                                \
+            numpys->function(args, dimensions, steps, numpys->data);                                                   \
+            return;                                                                                                    \
+        }                                                                                                              \
         TYPE first[BLOCK], second[BLOCK], results[BLOCK];                                                              \
-        npy_intp size = sizeof(TYPE), whole = dimensions[0] / PART * PART;                                             \
+        npy_intp whole = dimensions[0] / PART * PART;                                             \
         for (npy_intp start = 0, count; start < whole; start += count) {                                               \
             count = whole - start < BLOCK ? whole - start : BLOCK;                                                     \
             const char *a = args[0] + start * steps[0], *b = args[1] + start * steps[1];                               \
@@ -75,13 +79,8 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
                 if (doubtful >> i / PART & 1) {                                                                        \
                     numpys->function(copies, &part, steps, numpys->data);                                              \
                 }                                                                                                      \
-                else if (steps[2] == size) {                                                                           \
-                    memcpy(copies[2], results + i, PART * sizeof(TYPE));                                               \
-                }                                                                                                      \
                 else {                                                                                                 \
-                    for (npy_intp k = 0; k < PART; k++) {                                                              \
-                        memcpy(copies[2] + k * steps[2], &results[i + k], sizeof(TYPE));                               \
-                    }                                                                                                  \
+                    memcpy(copies[2], results + i, PART * sizeof(TYPE));                                               \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \

@@ -3,7 +3,7 @@
 Compiled: bits of 32 and 64, fractions and normal numbers of float32 and float64. Left to Python: all else. Repeated
 here: what `random._threefry` and `random._quantile` compute, to the bit but for the last digits of log. */
 
-#include "random.h"
+#include "numerics.h"
 #include <math.h>
 #include <string.h>
 

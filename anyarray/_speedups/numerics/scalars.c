@@ -48,26 +48,22 @@ zero_key(PyObject *value)
 }
 
 PyObject *
-scalar_key(PyObject *value, PyObject *dtype)
+look_up_scalar(PyObject *table, PyObject *value, PyObject *dtype)
 {
     int is_true = PyObject_IsTrue(value);
     PyObject *number = is_true < 0 ? NULL : is_true ? Py_NewRef(value) : zero_key(value);
     PyObject *key = number == NULL ? NULL : PyTuple_Pack(3, number, (PyObject *)Py_TYPE(value), dtype);
+    PyObject *found = key == NULL ? NULL : PyObject_GetItem(table, key); /* the table makes what it lacks */
     Py_XDECREF(number);
-    return key;
+    Py_XDECREF(key);
+    return found;
 }
 
 PyObject *
-look_up_scalar(PyObject *table, PyObject *value, PyObject *home, PyObject *beside)
+look_up_scalar_beside(PyObject *table, PyObject *value, PyObject *home, PyObject *beside)
 {
-    PyObject *dtype = dtype_of(home, beside);
-    if (dtype == NULL) {
-        return fall_back();
-    }
-    PyObject *key = scalar_key(value, dtype);
-    PyObject *found = key == NULL ? NULL : PyObject_GetItem(table, key); /* the table makes what it lacks */
-    Py_XDECREF(key);
-    Py_DECREF(dtype);
+    PyObject *dtype = dtype_of(home, beside), *found = dtype == NULL ? NULL : look_up_scalar(table, value, dtype);
+    Py_XDECREF(dtype);
     return found == NULL ? fall_back() : found;
 }
 

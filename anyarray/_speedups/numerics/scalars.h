@@ -47,13 +47,12 @@ takes_python_scalar(int typenum, PyObject *value)
                                 : type == &PyLong_Type && PyTypeNum_ISNUMBER(typenum) && typenum != NPY_BOOL;
 }
 
-/* The key of a Python scalar beside a native dtype in the tables of a home: a new reference, or NULL with an
-exception. */
-PyObject *scalar_key(PyObject *value, PyObject *dtype);
+/* Returns the value for a Python scalar beside an array of a native dtype in a table of a home, `constants` or `powers`,
+which makes the values that it lacks: a new reference, or NULL with an exception. */
+PyObject *look_up_scalar(PyObject *table, PyObject *value, PyObject *dtype);
 
-/* The value in a home's table for a Python scalar beside a native array, which the table makes if it lacks it: a new
-reference, or NULL without an exception. */
-PyObject *look_up_scalar(PyObject *table, PyObject *value, PyObject *home, PyObject *beside);
+/* The same beside a native array; NULL without an exception if there is none. */
+PyObject *look_up_scalar_beside(PyObject *table, PyObject *value, PyObject *home, PyObject *beside);
 
 /* A native 0-d array of NumPy of a Python number in its own dtype: a new reference, or NULL without an
 exception. */

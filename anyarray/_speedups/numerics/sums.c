@@ -2,7 +2,7 @@
 
 The squares of distances from a mean are made block by block, in place of two arrays of full size. */
 
-#include "sums.h"
+#include "numerics.h"
 #include "blocks.h"
 #include "scalars.h"
 
