@@ -1,7 +1,7 @@
 /* The module `anyarray._speedups`: its functions, classes and constants.
 
-`_base.extension` imports it if it was built; without it the package gives the same results. The head of each C file says
-which Python code it mirrors, and which arguments it leaves to that code. */
+`_base.extension` imports it if it was built; without it the package gives the same results. The head of each C file
+says which Python code it mirrors, and which arguments it leaves to that code. */
 
 #define IMPORTS_NUMPY
 #include "numpy_api.h"
@@ -20,7 +20,7 @@ which Python code it mirrors, and which arguments it leaves to that code. */
 #include "recording.h"
 #include "numerics.h"
 
-/* wrapped(natives, home): a tuple of the Arrays of native arrays. */
+/* wrapped(natives, home): a tuple of Arrays of native arrays. */
 static PyObject *
 wrapped(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -54,7 +54,7 @@ static struct PyModuleDef definition = {
     .m_methods = functions,
 };
 
-/* What Python shares with C: it has no numbers of its own for these. */
+/* Constants that Python reads from this module. */
 #define NUMBER(name) {#name, name}
 static const struct {
     const char *name;

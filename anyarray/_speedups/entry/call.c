@@ -1,10 +1,8 @@
-/* The class Call: a declared function, or a method of Array, with a compiled fast path before its Python
-function.
+/* The class Call: a function or method with a compiled fast path and, behind it, a Python function.
 
-Compiled: the vectorcall, which tries the fast path and calls the Python function if that returns NULL without
-an exception. So a fast path knows no message of an error, no transfer and no decision, and a case that it
-leaves out takes longer but gives the same: `tests/test_compiled_calls.py` compares the two. Left to Python:
-all attributes of a function, which are copied to it. */
+The vectorcall tries the fast path, and calls the Python function if that returns NULL without an exception. So fast
+paths raise no errors of their own, transfer nothing and decide nothing; `tests/test_compiled_calls.py` compares their
+results with those of the Python functions. The attributes of the Python function are copied to the Call in Python. */
 
 #include "call.h"
 #include "allocator.h"
@@ -14,8 +12,8 @@ all attributes of a function, which are copied to it. */
 #include "shortcuts.h"
 #include <stddef.h>
 
-/* Returns the Python function, a borrowed reference, or NULL with an exception. It is made when it is first
-needed. Not inlined, as `call_vectorcall` would save more registers then. */
+/* Returns a borrowed reference to the Python function, which is compiled at its first use; NULL with an exception. Not
+inlined: `call_vectorcall` would save more registers. */
 static Py_NO_INLINE PyObject *
 python_function(Call *call)
 {
@@ -26,7 +24,7 @@ python_function(Call *call)
         if (function == NULL) {
             return NULL;
         }
-        if (call->body == NULL) { /* another thread was faster */
+        if (call->body == NULL) { /* another thread did it first */
             Py_DECREF(function);
         }
         else {
@@ -37,7 +35,7 @@ python_function(Call *call)
     return call->function;
 }
 
-/* Whether the axes of an Array of immutable memory may lie in another order than that of memory. */
+/* Whether the axes of an Array of immutable memory may be in another order than in memory. */
 static inline int
 is_reordered(PyObject *value)
 {
@@ -45,7 +43,7 @@ is_reordered(PyObject *value)
     return view != NULL && Py_TYPE(view) == config.reordered_type;
 }
 
-/* The result of a call, which keeps the order of its operands: the reference that was given, or NULL with an exception. */
+/* Records that a result has the memory order of its operands. Returns the result, or NULL with an exception. */
 static PyObject *
 in_order(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *result)
 {
@@ -90,7 +88,7 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
     if (handler != NULL) {
         restore_allocator(handler);
     }
-    /* Options of NumPy's function, such as `order=`, are left to Python. */
+    /* The Python function handles options of NumPy's function, such as `order=`. */
     return call->ours != NULL && kwnames != NULL ? result : in_order(call, args, nargs, result);
 }
 
@@ -107,21 +105,21 @@ call_repr(PyObject *self)
     return function == NULL ? NULL : PyObject_Repr(function);
 }
 
-/* `__wrapped__`, which inspect.unwrap and inspect.signature read. */
+/* `__wrapped__`, for inspect.unwrap and inspect.signature. */
 static PyObject *
 call_get_wrapped(PyObject *self, void *Py_UNUSED(closure))
 {
     return Py_XNewRef(python_function((Call *)self));
 }
 
-/* By its name, as functions are pickled. */
+/* Pickles a Call by its name, as functions are. */
 static PyObject *
 call_reduce(PyObject *self, PyObject *Py_UNUSED(unused))
 {
     return PyObject_GetAttrString(self, "__qualname__");
 }
 
-/* What a call holds, beside its parameters and its attributes. */
+/* The references of a Call except for its parameters and its attributes. */
 #define HELD(X) \
     X(function) X(body) X(name) X(result_class) X(native_kwnames) X(choice.limit) X(choice.slow) X(choice.decisions) \
     X(numpy_function) X(ours) X(shortcut.of) X(shortcut.function) X(direct.of) X(direct.function) X(direct.type) \
@@ -140,7 +138,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* Clears only what a call does not read, as one may still come while a cycle is collected. */
+/* Clears only the attributes: a Call may still be called while a cycle is collected. */
 static int
 call_clear(PyObject *self)
 {
@@ -167,7 +165,7 @@ call_dealloc(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
-/* Appends a parameter, described by a tuple; 0 with an exception. */
+/* Appends a parameter, described by a tuple. Returns 0 with an exception on failure. */
 static int
 add_parameter(Call *call, PyObject *row)
 {
@@ -192,10 +190,10 @@ add_parameter(Call *call, PyObject *row)
     return 1;
 }
 
-/* Finds an operator by the name of its function: NULL if there is none.
+/* Finds an operator by the name of its function; NULL without an exception if there is none.
 
-NumPy's scalars have these, too, in a tenth of the time of the ufunc. They warn as of scalars, which is of integers that
-overflow, too. Not `**`: its floats are not those of the ufunc to the bit. */
+Operators of NumPy's scalars take a tenth of the time of ufuncs. They warn of overflow in integers, too. `**` is left
+out: its results differ from the ufunc's in the last bit. */
 static const Operator *
 find_operator(PyObject *name)
 {
@@ -237,7 +235,7 @@ typedef struct {
     int may_allocate;
 } Kind;
 
-/* Finds a fast path by its name: NULL if there is none. */
+/* Finds a fast path by name; NULL without an exception if there is none. */
 static const Kind *
 find_kind(const char *kind)
 {
@@ -299,7 +297,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_Format(PyExc_ValueError, "Call: %U must have 1 to %d parameters, each in order", name, MAX_PARAMETERS);
         return NULL;
     }
-    Call *call = (Call *)type->tp_alloc(type, 0); /* all other fields are zero */
+    Call *call = (Call *)type->tp_alloc(type, 0); /* the other fields stay zero */
     if (call == NULL) {
         return NULL;
     }
@@ -321,7 +319,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->choice.decisions = Py_XNewRef(decisions);
     call->choice.axis_at = axis_at;
     call->numpy_function = numpy_function == Py_None ? NULL : Py_NewRef(numpy_function);
-    call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* one that is not compiled is left to Python */
+    call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* Python calls a function that is not compiled */
     if ((flags & IS_ELEMENTWISE) || fast_path == fast_astype || fast_path == fast_copy || fast_path == fast_asarray
         || (call->ours != NULL && (((Call *)call->ours)->flags & KEEPS_ORDER))) {
         call->flags |= KEEPS_ORDER;

@@ -1,14 +1,14 @@
-/* Where a call runs: what can be said of it without the cost model.
+/* Decides where a call runs as far as this needs no cost model; used by all fast paths.
 
-Compiled: rule 1 of `_choice.choice`, where a backend is chosen and the Arrays live there; rule 2, where they
-stay for they are placed or the call is small; creation in NumPy, as `_choice.choice.chosen_home` says. Left
-to Python: transfers, decisions by cost, the first look for a profile, libraries to be imported. */
+Mirrors rules 1 and 2 of `_choice.choice` (a chosen backend; placed Arrays and small calls),
+`_choice.choice.chosen_home` for creation, and the key of cached decisions, `_choice.automatic.key_of`. Leaves to
+Python: transfers, new decisions, reading the profile, and imports. */
 
 #include "choice.h"
 #include "arrays.h"
 
-/* A borrowed reference to a field of the Choice that holds, which the context keeps alive: NULL without an exception if
-unknown. */
+/* Returns a borrowed reference to a field of the current Choice, which the context keeps alive; NULL without an
+exception if there is none. */
 static PyObject *
 chosen_field(Py_ssize_t offset)
 {
@@ -116,7 +116,7 @@ shape_of(PyObject *home, PyObject *native)
     return shape;
 }
 
-/* The key of a cached decision: a new reference, or NULL with an exception. */
+/* Returns a new reference to the key of a cached decision; NULL with an exception. */
 static PyObject *
 key_of(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {

@@ -1,9 +1,7 @@
-/* Functions that make Arrays of few elements.
+/* The fast paths of `zeros`, `ones`, `empty`, `full`, their `_like` variants and `arange` of ints, for few elements;
+call.c calls them.
 
-Compiled: `zeros`, `ones`, `empty`, `full` and those that end in `_like`, and `arange` of integers, with at most a
-dtype as keyword, in NumPy and by the functions of other backends. Left to Python: many elements, for which
-`_choice.choice.hint_at_calibrate` may be due, other devices, errors. Repeated here: the dtype of a number (dtypes.c), and where
-an Array is made (choice.c). */
+Leaves to Python: many elements (`_choice.choice.hint_at_calibrate`), devices, and errors. */
 
 #include "arguments.h"
 #include "arrays.h"
@@ -13,8 +11,8 @@ an Array is made (choice.c). */
 #include "fast_paths.h"
 #include "memory.h"
 
-/* Reads a shape, an integer or a tuple of them; the number of axes, or -1 without an exception. An empty axis
-counts as one element: no other may be huge. */
+/* Reads a shape, an int or a tuple of ints. Returns the number of axes; -1 without an exception if it is invalid or
+large. Axes of length 0 count as 1 in `*elements`. */
 static int
 read_shape(PyObject *given, npy_intp *shape, npy_intp *elements)
 {
@@ -39,8 +37,8 @@ read_shape(PyObject *given, npy_intp *shape, npy_intp *elements)
     return (int)ndim;
 }
 
-/* An Array by a creation function of another backend, of so many arguments by position: a new reference, or NULL without an
-exception. Steals the reference to the library's dtype, which may be NULL. */
+/* Calls a creation function of another backend with `count` positional arguments. Steals the reference to the native
+dtype, which may be NULL. Returns a new Array; NULL without an exception on failure. */
 static PyObject *
 made_elsewhere(Call *call, PyObject *home, PyObject *const *values, size_t count, PyObject *dtype)
 {
@@ -57,8 +55,8 @@ made_elsewhere(Call *call, PyObject *home, PyObject *const *values, size_t count
     return native == NULL ? fall_back() : wrap(native, home);
 }
 
-/* The dtype of another backend for NumPy's, to which it steals the reference: a new reference, or NULL without an exception
-if it was not asked for yet. */
+/* Returns a new reference to the native dtype of a backend for a NumPy dtype, whose reference is stolen; NULL without
+an exception if the backend has not looked it up yet. */
 static PyObject *
 dtype_elsewhere(PyObject *home, PyArray_Descr *dtype)
 {
@@ -72,7 +70,7 @@ dtype_elsewhere(PyObject *home, PyArray_Descr *dtype)
     return native == NULL ? fall_back() : native;
 }
 
-/* Whether a Python number may fill an array of this dtype; NumPy raises for integers out of its range. */
+/* Whether a Python number may fill an array of this dtype. NumPy raises for ints out of range. */
 static int
 can_fill(PyObject *value, PyArray_Descr *dtype)
 {
@@ -84,7 +82,7 @@ can_fill(PyObject *value, PyArray_Descr *dtype)
     }
 }
 
-/* Whether another library's function fills an array of this dtype with a Python number, as NumPy would. */
+/* Whether another library fills an array of this dtype with a Python number as NumPy does. */
 static int
 can_fill_elsewhere(PyObject *value, PyArray_Descr *dtype)
 {
@@ -99,9 +97,8 @@ can_fill_elsewhere(PyObject *value, PyArray_Descr *dtype)
     return 1;
 }
 
-/* A new free Array; `variant` is the first letter of the function. Steals the reference to the dtype.
-
-NULL without an exception for many elements, or a value that does not fit. */
+/* Returns a new Array; `variant` is the first letter of the function. Steals the reference to the dtype. NULL without
+an exception for many elements, or if the value does not fit. */
 static PyObject *
 filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_Descr *dtype, PyObject *value)
 {
@@ -122,14 +119,14 @@ filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_Descr 
     return wrap_new(array);
 }
 
-/* A shape as a tuple: a new reference, or NULL with an exception. */
+/* Returns a new reference to a shape as a tuple; NULL with an exception. */
 static PyObject *
 shape_as_tuple(PyObject *given)
 {
     return PyTuple_CheckExact(given) ? Py_NewRef(given) : PyTuple_Pack(1, given);
 }
 
-/* `zeros(shape)`, `ones(shape)`, `empty(shape)`, `full(shape, number)`. */
+/* zeros(shape), ones(shape), empty(shape), full(shape, number) */
 PyObject *
 fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -165,7 +162,7 @@ fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     return array == NULL ? fall_back() : array;
 }
 
-/* The same like an Array of another backend than NumPy. */
+/* `fast_fill_like` for backends other than NumPy. */
 static PyObject *
 like_elsewhere(Call *call, PyObject *const *args, int is_full, PyObject *given)
 {
@@ -187,7 +184,7 @@ like_elsewhere(Call *call, PyObject *const *args, int is_full, PyObject *given)
     return array == NULL ? fall_back() : array;
 }
 
-/* `zeros_like(x)` and the others. */
+/* zeros_like(x) and the others */
 PyObject *
 fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -216,7 +213,7 @@ fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     return filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
 }
 
-/* `arange` of integers. */
+/* arange of ints */
 PyObject *
 fast_arange(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -247,7 +244,7 @@ fast_arange(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     }
     PyArray_Descr *wanted = dtype == NULL ? PyArray_DescrFromType(NPY_INT64) : read_dtype(dtype);
     if (home != config.numpy_home) {
-        int number = wanted == NULL ? NPY_NOTYPE : wanted->type_num; /* one that holds all of them */
+        int number = wanted == NULL ? NPY_NOTYPE : wanted->type_num; /* these dtypes hold all of the numbers */
         if (number != NPY_INT64 && number != NPY_INT32 && number != NPY_DOUBLE && number != NPY_FLOAT) {
             Py_XDECREF(wanted);
             return fall_back();

@@ -1,4 +1,4 @@
-/* The compiled paths, by the names that `_call.compiled` calls them, each with the Python function that it repeats. */
+/* The fast paths, each with the Python function that it mirrors; `_call.compiled` names them without the prefix. */
 
 #ifndef ANYARRAY_FAST_PATHS_H
 #define ANYARRAY_FAST_PATHS_H
@@ -63,7 +63,7 @@ FastPath fast_hash;                     /* `_array.array.Array.__hash__` */
 /* iteration.c: the iterator over an Array in NumPy */
 extern PyTypeObject ArrayIteratorType;
 
-/* numpy_function.c: an object that is called as its Call; the base class of `anyarray.numpy.ufunc` */
+/* numpy_function.c: an object called as its Call; the base class of `anyarray.numpy.ufunc` */
 extern PyTypeObject CalledType;
 
 #endif

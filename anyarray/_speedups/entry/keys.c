@@ -1,9 +1,7 @@
-/* Keys of an index, as NumPy takes them.
+/* Converts the keys of indexing for NumPy; used by `x[key]` and `x[key] = value`.
 
-Compiled: integers, slices, None, `...`, tuples of these, and few bools or signed integers in an Array that
-lives where the indexed one does, or integers in a list. An integer is Python's, a scalar of NumPy or an Array of one. Left to Python: all
-that `_array.array._normalised` looks at, as ndarrays and other lists, and every error. Repeated here: the keys that
-`Array.__getitem__` hands to NumPy as they are (`_BASIC`). */
+Takes ints, slices, None, `...`, tuples of these, and small arrays of bools or signed ints: Arrays on the same home and
+lists of ints. Leaves to Python: other keys (`_array.array._normalised`), and errors. Mirrors `_array.array._BASIC`. */
 
 #include "keys.h"
 #include "arrays.h"
@@ -27,7 +25,7 @@ is_slice_bound(PyObject *value)
     return value == Py_None || is_integer(value);
 }
 
-/* Whether a key is a basic one, or a tuple of such; `is_known` says which integers may be in it. */
+/* Whether a key is basic, or a tuple of basic keys; `is_known` says which integers it may have. */
 static int
 is_basic(PyObject *key, int (*is_known)(PyObject *))
 {
@@ -59,7 +57,7 @@ is_basic_key(PyObject *key)
     return is_basic(key, is_python_integer);
 }
 
-/* The native array of an Array in a key: a new reference, or NULL without an exception. */
+/* Returns a new reference to the native array of an Array in a key; NULL without an exception. */
 static PyObject *
 native_of_key(PyObject *key, PyObject *home, int allows_bool)
 {
@@ -77,7 +75,8 @@ native_of_key(PyObject *key, PyObject *home, int allows_bool)
     return PyTypeNum_ISSIGNED(typenum) || (allows_bool && typenum == NPY_BOOL) ? Py_NewRef(native) : NULL;
 }
 
-/* A borrowed reference to a bound of a slice, or to the native array of one; NULL without an exception for all else. */
+/* Returns a borrowed reference to a bound of a slice, or to the native scalar of an Array; NULL without an exception
+for other objects. */
 static PyObject *
 native_bound(PyObject *bound, PyObject *home)
 {
@@ -93,7 +92,7 @@ native_bound(PyObject *bound, PyObject *home)
     return is_one ? native : NULL;
 }
 
-/* The ndarray of a list of Python's integers: a new reference, or NULL, perhaps with an exception, for any other list. */
+/* Returns a new ndarray of a list of ints; NULL, perhaps with an exception, for other lists. */
 static PyObject *
 integers_of(PyObject *list)
 {
@@ -111,7 +110,7 @@ integers_of(PyObject *list)
     return integers;
 }
 
-/* A basic key, or what stands for one: a new reference, or NULL without an exception. */
+/* Returns a new reference to an entry of a key in NumPy's terms; NULL without an exception. */
 static PyObject *
 native_entry(PyObject *key, PyObject *home, int allows_bool)
 {

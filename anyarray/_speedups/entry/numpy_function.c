@@ -1,11 +1,8 @@
-/* NumPy's own functions, for what lives free in NumPy.
+/* The fast path of the functions of `anyarray.numpy` and of NumPy's methods of Arrays: calls NumPy's own function on
+small Arrays in NumPy and wraps the results.
 
-A function of `anyarray.numpy` means what NumPy's of that name means. So where it would run in NumPy, and has few
-elements, NumPy's function computes it, and Arrays are made of what it gives.
-
-Compiled: to call the function of ours beside it, if that has a compiled path, and else NumPy's, of Arrays, numbers, text,
-dtypes, and lists and tuples of these; methods of Arrays likewise. Left to Python: all other arguments (functions, ndarrays,
-other libraries' arrays), decisions by cost, results of classes that hold arrays, and every error. */
+First tries the compiled function of the package of that name, if there is one. Takes Arrays, numbers, text, dtypes, and
+lists and tuples of these. Leaves to Python: other arguments, new decisions, results of other classes, and errors. */
 
 #include "allocator.h"
 #include "arrays.h"
@@ -18,23 +15,23 @@ other libraries' arrays), decisions by cost, results of classes that hold arrays
 #include <stddef.h>
 #include <structmember.h>
 
-#define MOST_GIVEN 16 /* arguments, and Arrays that are noted */
-#define DEEPEST 4     /* lists within lists */
+#define MOST_GIVEN 16 /* arguments of a call, and ndarrays among them */
+#define DEEPEST 4     /* of nested lists */
 
-/* What the arguments of a call are. */
+/* What is known of the arguments of a call. */
 typedef struct {
-    PyObject *arrays[MOST_GIVEN], *natives[MOST_GIVEN]; /* those of ndarrays; borrowed references */
+    PyObject *arrays[MOST_GIVEN], *natives[MOST_GIVEN]; /* Arrays with an ndarray, and these: borrowed */
     int noted;
-    int has_nest;       /* whether a list or a tuple was given */
-    int has_others;     /* whether an ndarray of what no other library has was given, which its owner may write to */
-    npy_intp count;     /* Arrays */
-    npy_intp elements;  /* of Arrays and of nests */
-    double asked;       /* elements of the greatest shape that may have been given */
+    int has_nest;       /* whether a list or a tuple is among the arguments */
+    int has_others;     /* whether an ndarray of strings or dates is, which the user may write to */
+    npy_intp count;     /* of Arrays */
+    npy_intp elements;  /* of Arrays and lists */
+    double asked;       /* elements of the largest shape that the arguments may mean */
 } Given;
 
 static PyObject *native_argument(PyObject *value, Given *given, int depth);
 
-/* Whether an ndarray is of what no other library has: text, dates. */
+/* Whether an ndarray is of strings or dates, which no other library has. */
 static int
 is_others(PyArrayObject *array)
 {
@@ -42,14 +39,14 @@ is_others(PyArrayObject *array)
     return typenum == NPY_DATETIME || typenum == NPY_TIMEDELTA || PyTypeNum_ISSTRING(typenum);
 }
 
-/* The ndarray or the scalar of an Array: a new reference, or NULL without an exception if its home is another, or its memory
-is recorded. */
+/* Returns a new reference to the ndarray or scalar of an Array; NULL without an exception if it is on another home or a
+view that is recorded. */
 static PyObject *
 native_of_given(PyObject *array, Given *given)
 {
     PyObject *native = home_of(array) == config.numpy_home ? native_of(array) : NULL;
     PyObject *view = get_slot(array, config.view_offset);
-    int is_read_only = view == config.read_only_view; /* what is a view of it will be, too */
+    int is_read_only = view == config.read_only_view; /* its views are read-only, too */
     if (native == NULL || (view != NULL && view != Py_None && !is_read_only)) {
         return NULL;
     }
@@ -70,21 +67,21 @@ native_of_given(PyObject *array, Given *given)
     return Py_NewRef(native);
 }
 
-/* A list or a tuple with the native arrays of its Arrays: a new reference, or NULL, perhaps with an exception, for other
-elements. */
+/* Returns a copy of a list or tuple with native arrays for Arrays; NULL, perhaps with an exception, for other elements.
+*/
 static PyObject *
 native_nest(PyObject *nest, Given *given, int depth)
 {
     Py_ssize_t length = PySequence_Fast_GET_SIZE(nest);
     int is_tuple = PyTuple_CheckExact(nest);
-    double product = depth == 0 && is_tuple; /* the elements of the shape that it may be */
+    double product = depth == 0 && is_tuple; /* of a tuple as a shape */
     if (depth == DEEPEST || given->elements + length >= config.large) {
         return NULL;
     }
     PyObject *result = is_tuple ? PyTuple_New(length) : PyList_New(length);
     given->has_nest = 1;
     for (Py_ssize_t i = 0; result != NULL && i < length; i++) {
-        PyObject *one = i < PySequence_Fast_GET_SIZE(nest) ? PySequence_Fast_GET_ITEM(nest, i) : NULL; /* it may be shortened */
+        PyObject *one = i < PySequence_Fast_GET_SIZE(nest) ? PySequence_Fast_GET_ITEM(nest, i) : NULL; /* it may be shortened meanwhile */
         PyObject *native = one == NULL ? NULL : native_argument(one, given, depth + 1);
         if (native == NULL) {
             Py_CLEAR(result);
@@ -92,7 +89,7 @@ native_nest(PyObject *nest, Given *given, int depth)
         }
         if (product > 0) {
             double factor = PyLong_CheckExact(native) ? PyLong_AsDouble(native) : 0;
-            product *= factor == -1 && PyErr_Occurred() ? 0 : factor; /* NumPy says what is wrong */
+            product *= factor == -1 && PyErr_Occurred() ? 0 : factor; /* NumPy raises the error */
             PyErr_Clear();
         }
         given->elements++;
@@ -107,8 +104,8 @@ native_nest(PyObject *nest, Given *given, int depth)
     return result;
 }
 
-/* What NumPy's function is passed for an argument: a new reference, or NULL, perhaps with an exception, for what Python must
-look at. */
+/* Returns a new reference to what NumPy's function gets for an argument; NULL, perhaps with an exception, if Python
+must convert it. */
 static PyObject *
 native_argument(PyObject *value, Given *given, int depth)
 {
@@ -117,7 +114,7 @@ native_argument(PyObject *value, Given *given, int depth)
         return native_of_given(value, given);
     }
     if (type == &PyLong_Type) {
-        if (depth == 0) { /* it may be a count */
+        if (depth == 0) { /* it may be a number of elements */
             double count = PyLong_AsDouble(value);
             if (count == -1 && PyErr_Occurred()) {
                 return NULL;
@@ -146,8 +143,8 @@ native_argument(PyObject *value, Given *given, int depth)
     return NULL;
 }
 
-/* What a function gives of what NumPy's gave: a new reference, or NULL, perhaps with an exception, for what Python must look
-at. Arrays are made of scalars if `wraps_scalars`. */
+/* Returns a new reference to the result of the call for a result of NumPy's function; NULL, perhaps with an exception,
+if Python must convert it. Wraps scalars in Arrays if `wraps_scalars`. */
 static PyObject *
 given_back(PyObject *result, const Given *given, int wraps_scalars, int depth)
 {
@@ -159,20 +156,20 @@ given_back(PyObject *result, const Given *given, int wraps_scalars, int depth)
             }
         }
         if (!has_known_dtype(config.numpy_home, array)) {
-            return is_standard(PyArray_DESCR(array)) ? NULL : Py_NewRef(result); /* of what no other library has */
+            return is_standard(PyArray_DESCR(array)) ? NULL : Py_NewRef(result); /* strings or dates */
         }
         PyObject *own = given->has_others && PyArray_BASE(array) != NULL ? PyArray_NewCopy(array, NPY_KEEPORDER)
                                                                           : Py_NewRef(result);
         PyObject *wrapped = own == NULL ? NULL : wrap(own, config.numpy_home);
         if (wrapped != NULL && !PyArray_ISWRITEABLE((PyArrayObject *)own)) {
-            swap_slot(wrapped, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL in a new Array */
+            swap_slot(wrapped, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL before */
         }
         return wrapped;
     }
     if (scalar_typenum(Py_TYPE(result)) >= 0) {
         return wraps_scalars ? wrap(Py_NewRef(result), config.numpy_home) : Py_NewRef(result);
     }
-    if (PyTuple_Check(result) && depth < DEEPEST) { /* named tuples are made without a call of their class */
+    if (PyTuple_Check(result) && depth < DEEPEST) { /* calling the class of a named tuple is slow */
         PyTypeObject *type = Py_TYPE(result);
         Py_ssize_t count = PyTuple_GET_SIZE(result);
         PyObject *tuple = type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
@@ -202,7 +199,7 @@ given_back(PyObject *result, const Given *given, int wraps_scalars, int depth)
     return is_plain ? Py_NewRef(result) : NULL;
 }
 
-/* Whether the call is one that NumPy computes, without a decision. */
+/* Whether a call runs in NumPy without a decision. */
 static int
 runs_in_numpy(Call *call, const Given *given)
 {
@@ -218,7 +215,7 @@ runs_in_numpy(Call *call, const Given *given)
            || (by_size && given->elements < limit_at(call->choice.limit, config.even_offset));
 }
 
-/* Whether elements are left as they are in memory that nobody has written to: of NumPy's functions alone. */
+/* Whether a call with `where=` and without `out=` leaves elements uninitialized, as NumPy's ufuncs do. */
 static int
 leaves_garbage(Call *call, PyObject *kwnames)
 {
@@ -261,7 +258,7 @@ call_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObjec
     }
     if (found != NULL) {
         result = given_back(found, &given, call->variant != 'd' && (given.count || given.has_nest), 0);
-        if (result == NULL && call->variant == 'd' && !PyErr_Occurred()) { /* it cannot be drawn again */
+        if (result == NULL && call->variant == 'd' && !PyErr_Occurred()) { /* drawing again would give other numbers */
             result = Py_NewRef(found);
         }
         Py_DECREF(found);
@@ -273,7 +270,7 @@ done:
     return result == NULL ? fall_back() : result;
 }
 
-/* Whether the function of ours comes first: it takes Arrays alone, or what it makes a new one of. */
+/* Whether to try the package's function first: it takes Arrays, or makes new ones of the arguments. */
 static int
 is_for_ours(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -298,7 +295,7 @@ fast_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObjec
         if (result != NULL) {
             return result;
         }
-        fall_back(); /* NumPy's function may take what ours refuses */
+        fall_back(); /* NumPy's function may accept what it refuses */
         if (PyErr_Occurred()) {
             return NULL;
         }
