@@ -81,7 +81,7 @@ dtype_of(PyObject *home, PyObject *native)
     return dtype;
 }
 
-#define MOST_FREE 64
+#define MAX_FREE 64
 
 /* The free list, linked by the slot of the native array. */
 static PyObject *free_arrays;
@@ -102,7 +102,7 @@ deallocate_array(PyObject *array)
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         Py_XDECREF(swap_slot(array, slots[i], NULL));
     }
-    if (type == config.array_type && free_count < MOST_FREE) {
+    if (type == config.array_type && free_count < MAX_FREE) {
         swap_slot(array, config.native_offset, free_arrays);
         free_arrays = array;
         free_count++;
@@ -115,7 +115,7 @@ deallocate_array(PyObject *array)
 }
 
 void
-use_free_arrays(void)
+install_deallocator(void)
 {
     config.array_type->tp_dealloc = deallocate_array;
 }

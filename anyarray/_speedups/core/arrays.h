@@ -111,7 +111,7 @@ PyObject *fall_back(void);
 PyObject *dtype_of(PyObject *home, PyObject *native);
 
 /* Installs the deallocator of Arrays, which fills the free list. */
-void use_free_arrays(void);
+void install_deallocator(void);
 
 /* Returns a new Array; NULL with an exception. Steals the reference to the native array. */
 PyObject *wrap(PyObject *native, PyObject *home);

@@ -72,7 +72,7 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     }
     Py_INCREF(kwargs); /* keeps the objects alive; the module is never unloaded */
     config = read;
-    use_free_arrays();
+    install_deallocator();
     Py_RETURN_NONE;
 }
 

@@ -8,7 +8,7 @@ the package may write (`expose`) is not read by recorded calls as long as anothe
 #include "chains.h"
 #include "graph.h"
 
-#define COPIED 4096 /* bytes up to which a recorded call reads a copy of an operand */
+#define MAX_COPIED_NBYTES 4096 /* bytes up to which a recorded call reads a copy of an operand */
 
 static PyObject *exposed_memory; /* weak references to exposed ndarrays that own their memory, by address */
 
@@ -72,7 +72,7 @@ expose(PyObject *native)
         return 1;
     }
     PyObject *owner = owner_of(native);
-    if (owner != NULL && PyArray_NBYTES((PyArrayObject *)owner) > COPIED) { /* smaller operands are copied */
+    if (owner != NULL && PyArray_NBYTES((PyArrayObject *)owner) > MAX_COPIED_NBYTES) { /* smaller operands are copied */
         PyObject *address = PyLong_FromVoidPtr(owner);
         PyObject *reference = address == NULL ? NULL : PyWeakref_NewRef(owner, NULL);
         int is_added = reference != NULL && PyDict_SetItem(exposed_memory, address, reference) == 0;
@@ -124,13 +124,13 @@ is_constant(PyObject *native)
 }
 
 PyObject *
-lasting(PyObject *native)
+stable_operand(PyObject *native)
 {
     PyArrayObject *array = (PyArrayObject *)native;
     if (!PyArray_ISBEHAVED_RO(array) || PyArray_NDIM(array) > MAX_AXES || !is_in_order(array)) {
         return NULL;
     }
-    if (PyArray_NBYTES(array) <= COPIED) {
+    if (PyArray_NBYTES(array) <= MAX_COPIED_NBYTES) {
         if (!PyArray_IS_C_CONTIGUOUS(array)) { /* the last bit of some loops depends on it */
             return NULL;
         }
@@ -239,7 +239,7 @@ compute_readers(PyObject *native, Lazy *writer)
 }
 
 PyObject *
-exposed(PyObject *Py_UNUSED(module), PyObject *native)
+expose_native(PyObject *Py_UNUSED(module), PyObject *native)
 {
     if (!expose(native)) {
         return NULL;

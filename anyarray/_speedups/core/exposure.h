@@ -14,7 +14,7 @@ PyObject *owner_of(PyObject *native);
 
 /* Returns what a recorded call may read instead of the ndarray of an Array: the ndarray, or a copy of a small one. A
 new reference; NULL without an exception if the call cannot be recorded. */
-PyObject *lasting(PyObject *native);
+PyObject *stable_operand(PyObject *native);
 
 /* Computes the recorded calls that read the memory of an ndarray, before a write. Those that lead to `writer`, if it is
 not NULL, and read only the elements to be written, are left to the write. Returns 0 with an exception on failure. */
@@ -28,6 +28,6 @@ exception on failure. */
 int expose(PyObject *native);
 
 /* expose(native): `expose` for Python. */
-PyObject *exposed(PyObject *module, PyObject *native);
+PyObject *expose_native(PyObject *module, PyObject *native);
 
 #endif

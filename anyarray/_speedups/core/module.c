@@ -38,11 +38,11 @@ static PyMethodDef functions[] = {
     {"want_huge_pages", want_huge_pages, METH_NOARGS, NULL},
     {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},
-    {"expose", exposed, METH_O, NULL},
+    {"expose", expose_native, METH_O, NULL},
     {"record_from", record_from, METH_O, NULL},
     {"reset_chains", reset_chains, METH_NOARGS, NULL},
     {"graph", graph_of, METH_O, NULL},
-    {"keep", keep, METH_VARARGS, NULL},
+    {"set_values", set_values, METH_VARARGS, NULL},
     {"is_read", is_read, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -32,7 +32,7 @@ view_in_place(PyObject *array, PyObject *name, PyObject *argument)
 
 /* Returns a new Array, the transpose of a matrix of another library; NULL without an exception otherwise. */
 static PyObject *
-transposed_in_place(PyObject *array)
+transpose_of_backend(PyObject *array)
 {
     PyObject *native = is_array(array) ? native_of(array) : NULL, *home = native == NULL ? NULL : home_of(array);
     int by_size;
@@ -51,7 +51,7 @@ fast_transpose(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *Py
 {
     PyObject *native = nargs == 1 ? ndarray_of(args[0]) : NULL;
     if (native == NULL && nargs == 1) {
-        return transposed_in_place(args[0]);
+        return transpose_of_backend(args[0]);
     }
     if (native == NULL || !is_writable(native)
         || (call->variant == 'm' && PyArray_NDIM((PyArrayObject *)native) != 2)) {

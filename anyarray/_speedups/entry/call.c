@@ -45,7 +45,7 @@ is_reordered(PyObject *value)
 
 /* Records that a result has the memory order of its operands. Returns the result, or NULL with an exception. */
 static PyObject *
-in_order(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *result)
+with_operand_order(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *result)
 {
     int is_noted = 0;
     for (Py_ssize_t i = 0; (call->flags & KEEPS_ORDER) && i < nargs; i++) {
@@ -77,7 +77,7 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
     if (call->direct.home != NULL && kwnames == NULL) {
         PyObject *result = call_arrays_directly(call, args, nargs);
         if (result != NULL || PyErr_Occurred()) {
-            return in_order(call, args, nargs, result);
+            return with_operand_order(call, args, nargs, result);
         }
     }
     PyObject *handler = align_allocations(call, args, nargs);
@@ -89,7 +89,7 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
         restore_allocator(handler);
     }
     /* The Python function handles options of NumPy's function, such as `order=`. */
-    return call->ours != NULL && kwnames != NULL ? result : in_order(call, args, nargs, result);
+    return call->ours != NULL && kwnames != NULL ? result : with_operand_order(call, args, nargs, result);
 }
 
 static PyObject *
@@ -120,7 +120,7 @@ call_reduce(PyObject *self, PyObject *Py_UNUSED(unused))
 }
 
 /* The references of a Call except for its parameters and its attributes. */
-#define HELD(X) \
+#define REFERENCES(X) \
     X(function) X(body) X(name) X(result_class) X(native_kwnames) X(choice.limit) X(choice.slow) X(choice.decisions) \
     X(numpy_function) X(ours) X(shortcut.of) X(shortcut.function) X(direct.of) X(direct.function) X(direct.type) \
     X(direct.dtypes) X(direct.guard) X(direct.options)
@@ -130,7 +130,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Call *call = (Call *)self;
 #define VISIT(field) Py_VISIT(call->field);
-    HELD(VISIT)
+    REFERENCES(VISIT)
     Py_VISIT(call->dict);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_VISIT(call->parameters[i].default_value);
@@ -156,7 +156,7 @@ call_dealloc(PyObject *self)
     }
     call_clear(self);
 #define RELEASE(field) Py_XDECREF(call->field);
-    HELD(RELEASE)
+    REFERENCES(RELEASE)
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(call->parameters[i].name);
         Py_XDECREF(call->parameters[i].default_value);

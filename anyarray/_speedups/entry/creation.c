@@ -40,7 +40,7 @@ read_shape(PyObject *given, npy_intp *shape, npy_intp *elements)
 /* Calls a creation function of another backend with `count` positional arguments. Steals the reference to the native
 dtype, which may be NULL. Returns a new Array; NULL without an exception on failure. */
 static PyObject *
-made_elsewhere(Call *call, PyObject *home, PyObject *const *values, size_t count, PyObject *dtype)
+create_on_backend(Call *call, PyObject *home, PyObject *const *values, size_t count, PyObject *dtype)
 {
     PyObject *device = get_slot(get_slot(home, config.backend_offset), config.native_device_offset), *args[6];
     PyObject *function = dtype == NULL || device == NULL ? NULL : PyObject_GetAttr(home, call->name), *native = NULL;
@@ -58,7 +58,7 @@ made_elsewhere(Call *call, PyObject *home, PyObject *const *values, size_t count
 /* Returns a new reference to the native dtype of a backend for a NumPy dtype, whose reference is stolen; NULL without
 an exception if the backend has not looked it up yet. */
 static PyObject *
-dtype_elsewhere(PyObject *home, PyArray_Descr *dtype)
+dtype_on_backend(PyObject *home, PyArray_Descr *dtype)
 {
     PyObject *known = get_slot(get_slot(home, config.backend_offset), config.native_dtypes_offset), *native = NULL;
     PyObject *number = dtype == NULL || known == NULL ? NULL : PyLong_FromLong(dtype->type_num);
@@ -84,7 +84,7 @@ can_fill(PyObject *value, PyArray_Descr *dtype)
 
 /* Whether another library fills an array of this dtype with a Python number as NumPy does. */
 static int
-can_fill_elsewhere(PyObject *value, PyArray_Descr *dtype)
+can_fill_on_backend(PyObject *value, PyArray_Descr *dtype)
 {
     if (!can_fill(value, dtype)) {
         return 0;
@@ -100,7 +100,7 @@ can_fill_elsewhere(PyObject *value, PyArray_Descr *dtype)
 /* Returns a new Array; `variant` is the first letter of the function. Steals the reference to the dtype. NULL without
 an exception for many elements, or if the value does not fit. */
 static PyObject *
-filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_Descr *dtype, PyObject *value)
+new_filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_Descr *dtype, PyObject *value)
 {
     npy_intp nbytes = elements * PyDataType_ELSIZE(dtype);
     if (nbytes >= config.modest_nbytes || !is_standard(dtype) || (variant == 'f' && !can_fill(value, dtype))) {
@@ -148,15 +148,15 @@ fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
         return fall_back();
     }
     if (home == config.numpy_home) {
-        return filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
+        return new_filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
     }
-    if (is_full && !can_fill_elsewhere(args[1], dtype)) {
+    if (is_full && !can_fill_on_backend(args[1], dtype)) {
         Py_DECREF(dtype);
         return fall_back();
     }
     PyObject *values[] = {shape_as_tuple(args[0]), is_full ? args[1] : NULL}, *array = NULL;
     if (values[0] != NULL) {
-        array = made_elsewhere(call, home, values, 1 + is_full, dtype_elsewhere(home, dtype));
+        array = create_on_backend(call, home, values, 1 + is_full, dtype_on_backend(home, dtype));
         Py_DECREF(values[0]);
     }
     return array == NULL ? fall_back() : array;
@@ -164,7 +164,7 @@ fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
 
 /* `fast_fill_like` for backends other than NumPy. */
 static PyObject *
-like_elsewhere(Call *call, PyObject *const *args, int is_full, PyObject *given)
+fill_like_on_backend(Call *call, PyObject *const *args, int is_full, PyObject *given)
 {
     int by_size;
     PyObject *home = home_of(args[0]), *native = native_of(args[0]);
@@ -173,10 +173,10 @@ like_elsewhere(Call *call, PyObject *const *args, int is_full, PyObject *given)
         return NULL;
     }
     PyObject *values[] = {Py_NewRef(native), is_full ? args[1] : NULL}, *array = NULL;
-    PyObject *dtype = given == NULL ? dtype_of(home, native) : dtype_elsewhere(home, read_dtype(given));
+    PyObject *dtype = given == NULL ? dtype_of(home, native) : dtype_on_backend(home, read_dtype(given));
     PyArray_Descr *in_numpy = is_full && dtype != NULL ? read_dtype_of(home, dtype) : NULL;
-    if (!is_full || (in_numpy != NULL && can_fill_elsewhere(args[1], in_numpy))) {
-        array = made_elsewhere(call, home, values, 1 + is_full, Py_XNewRef(dtype));
+    if (!is_full || (in_numpy != NULL && can_fill_on_backend(args[1], in_numpy))) {
+        array = create_on_backend(call, home, values, 1 + is_full, Py_XNewRef(dtype));
     }
     Py_XDECREF(in_numpy);
     Py_XDECREF(dtype);
@@ -194,7 +194,7 @@ fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
         return NULL;
     }
     if ((native = ndarray_of(args[0])) == NULL) {
-        return like_elsewhere(call, args, is_full, given);
+        return fill_like_on_backend(call, args, is_full, given);
     }
     if (!runs_at_home(config.numpy_home, &by_size)) {
         return NULL;
@@ -210,7 +210,7 @@ fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     if (dtype == NULL) {
         return fall_back();
     }
-    return filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
+    return new_filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
 }
 
 /* arange of ints */
@@ -251,7 +251,7 @@ fast_arange(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
         }
         PyObject *values[] = {nargs == 1 ? constants.none : args[0], nargs == 1 ? args[0] : args[1],
                               nargs == 3 ? args[2] : constants.one};
-        return made_elsewhere(call, home, values, 3, dtype_elsewhere(home, wanted));
+        return create_on_backend(call, home, values, 3, dtype_on_backend(home, wanted));
     }
     PyObject *array = NULL;
     if (wanted != NULL && wanted->type_num != NPY_BOOL) {

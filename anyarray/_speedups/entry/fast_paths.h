@@ -6,7 +6,7 @@
 #include "call.h"
 
 /* functions.c */
-FastPath fast_function, call_at_once;   /* `_call.slow_path.call` */
+FastPath fast_function, call_eagerly;   /* `_call.slow_path.call` */
 FastPath fast_join;                     /* `_call.slow_path.call` */
 
 /* operators.c */

@@ -19,7 +19,7 @@ new decisions, arguments to be converted, and errors. Mirrors `_call.slow_path.c
 
 /* Whether an argument is an array and not a scalar. */
 static int
-was_array(PyObject *value)
+is_array_argument(PyObject *value)
 {
     return is_array(value) || PyArray_CheckExact(value);
 }
@@ -32,7 +32,7 @@ size_of_broadcast(Call *call, PyObject *const *values, PyObject *const *natives)
     int ndim = 0;
     for (int k = 0; k < call->array_count; k++) {
         PyArrayObject *array = (PyArrayObject *)natives[call->arrays[k]];
-        if (!was_array(values[call->arrays[k]]) || !PyArray_CheckExact((PyObject *)array)) {
+        if (!is_array_argument(values[call->arrays[k]]) || !PyArray_CheckExact((PyObject *)array)) {
             continue; /* a scalar */
         }
         int its = PyArray_NDIM(array);
@@ -55,7 +55,7 @@ size_of_broadcast(Call *call, PyObject *const *values, PyObject *const *natives)
 
 /* Whether a call in NumPy is so small that the automatic choice decides nothing. */
 static int
-is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
+is_below_limits(Call *call, PyObject *const *values, PyObject *const *natives)
 {
     int start = 0;
     PyObject *first = natives[call->arrays[0]];
@@ -72,7 +72,7 @@ is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
     }
     for (int k = start + 1; k < call->array_count; k++) {
         PyObject *other = natives[call->arrays[k]];
-        if (!was_array(values[call->arrays[k]]) || (has_same_shape(first, other) && !(call->flags & MULTIPLIES))) {
+        if (!is_array_argument(values[call->arrays[k]]) || (has_same_shape(first, other) && !(call->flags & MULTIPLIES))) {
             continue;
         }
         npy_intp columns = size_of(other); /* bound of the factor by which the work grows */
@@ -99,7 +99,7 @@ is_small_with_ndarrays(Call *call, PyObject *const *values, PyObject *const *nat
     double elements = (double)size_of(first);
     for (int k = 1; k < call->array_count; k++) {
         PyObject *other = natives[call->arrays[k]];
-        if (was_array(values[call->arrays[k]]) && !has_same_shape(first, other)) {
+        if (is_array_argument(values[call->arrays[k]]) && !has_same_shape(first, other)) {
             elements *= (double)size_of(other);
         }
     }
@@ -294,7 +294,7 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
             return recorded;
         }
     }
-    return call_at_once(call, args, nargs, kwnames);
+    return call_eagerly(call, args, nargs, kwnames);
 }
 
 /* Calls the Python function that decides about a call. Returns a new reference; NULL with an exception, or without one
@@ -317,7 +317,7 @@ decide(Call *call, PyObject *const *values)
 }
 
 PyObject *
-call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+call_eagerly(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL;
     int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0, is_undecided = 0;
@@ -359,7 +359,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
                 scalar = array_of_scalar(values[at]);
             }
         }
-        else if (was_array(values[beside])) {
+        else if (is_array_argument(values[beside])) {
             if ((call->flags & IS_POWER) && at == call->native_order[1] && PyDict_Contains(config.powers, values[at]) == 1) {
                 int is_known = 0;
                 if (!has_ndarrays && (!by_size || size_of(natives[beside]) < limit_at(call->choice.limit, config.even_offset))) {
@@ -382,7 +382,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         goto done;
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
-                     : !by_size || is_settled(call, values, natives)
+                     : !by_size || is_below_limits(call, values, natives)
                            || is_decided_at_home(call, home, values, natives)) {
         result = call_native(call, home, natives, has_ndarrays);
     }

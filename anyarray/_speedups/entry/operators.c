@@ -66,7 +66,7 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         return NULL;
     }
     int is_number = PyArray_IsScalar(native, Generic); /* scalars are replaced, not written */
-    PyObject *result = call_at_once(call, args, nargs, kwnames);
+    PyObject *result = call_eagerly(call, args, nargs, kwnames);
     if (result == NULL) {
         return NULL;
     }

@@ -160,13 +160,13 @@ fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
     return 1;
 }
 
-#define MOST_ARRAYS 2
+#define MAX_CACHED_ARRAYS 2
 
 /* Caches that a call with `count` Arrays and no other arguments reached the library's function. */
 static void
-note_arrays(Call *call, PyObject *home, size_t count)
+cache_array_call(Call *call, PyObject *home, size_t count)
 {
-    int is_noted = count <= MOST_ARRAYS && !(call->flags & GIVES_VIEWS) && !(call->flags & IS_READ_ONLY) && call->result_class == NULL;
+    int is_noted = count <= MAX_CACHED_ARRAYS && !(call->flags & GIVES_VIEWS) && !(call->flags & IS_READ_ONLY) && call->result_class == NULL;
     for (size_t i = 0; i < count && is_noted; i++) {
         int role = call->parameters[i].role;
         is_noted = (role == ARRAY || role == WEAK) && call->native_order[i] == (int)i;
@@ -179,7 +179,7 @@ PyObject *
 call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
     const Direct direct = call->direct;
-    PyObject *stack[MOST_ARRAYS + 1], **natives = stack + 1, *dtype = NULL, *result = NULL;
+    PyObject *stack[MAX_CACHED_ARRAYS + 1], **natives = stack + 1, *dtype = NULL, *result = NULL;
     int by_size;
     if (nargs != direct.count || !runs_at_home(direct.home, &by_size) || by_size || is_fused()) {
         return NULL;
@@ -306,7 +306,7 @@ call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *nat
     }
     if (call->direct.dtypes == direct.dtypes) {
         call->direct.latest = dtype; /* borrowed from `dtypes` */
-        note_arrays(call, names == NULL ? home : NULL, nargs);
+        cache_array_call(call, names == NULL ? home : NULL, nargs);
     }
     if (direct.is_guarded && is_transformed(&direct)) {
         goto done;

@@ -1,12 +1,11 @@
-/* The graph of recorded calls that lead to some, gathered when their values are needed.
-
-Compiled: all of it. `chains.c` runs it in NumPy, and Python, as `_lazy.compiler.Graph`, elsewhere. */
+/* Gathers the recorded calls that lead to others when their values are needed: for chains.c, and for Python as tuples
+(`_lazy.compiler.Graph`). */
 
 #include "graph.h"
 #include "arrays.h"
 #include "chains.h"
 
-static int generation; /* of marks */
+static int generation; /* the mark of the current traversal */
 
 static int
 make_room(Graph *graph)
@@ -15,7 +14,7 @@ make_room(Graph *graph)
     if (most < graph->capacity) {
         return 1;
     }
-    int capacity = graph->capacity ? 2 * graph->capacity : 2 * MOST_CALLS;
+    int capacity = graph->capacity ? 2 * graph->capacity : 2 * MAX_CALLS;
     Lazy **calls = PyMem_RawRealloc(graph->calls, sizeof *calls * (size_t)capacity);
     graph->calls = calls == NULL ? graph->calls : calls;
     PyObject **arrays = PyMem_RawRealloc(graph->arrays, sizeof *arrays * (size_t)capacity);
@@ -37,7 +36,7 @@ index_of_array(const Graph *graph, PyObject *array)
     return at;
 }
 
-/* Gathers the calls that lead to one; 0 if memory ran out. The depth is at most that of a chain. */
+/* Gathers the calls that lead to one, depth first. Returns 0 if memory ran out. The depth is at most MAX_CALLS. */
 static int
 gather(Lazy *call, Graph *graph)
 {
@@ -87,8 +86,8 @@ free_graph(Graph *graph)
     PyMem_RawFree(graph->arrays);
 }
 
-/* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
-shape: NULL if there is none. */
+/* Returns a borrowed reference to a recorded call of another shape, or a reduction, that leads to `call` and has no
+such call before it; NULL if there is none. */
 static Lazy *
 find_other_shape(Lazy *call, const Lazy *target)
 {
@@ -103,7 +102,7 @@ find_other_shape(Lazy *call, const Lazy *target)
         }
         Lazy *other = (Lazy *)operand;
         if (target->group && call == target) {
-            target = other; /* whose shape the chain has */
+            target = other; /* the shape of the chain */
         }
         else if (other->group || !has_shape_of(operand, (PyObject *)target)) {
             return other;
@@ -153,8 +152,8 @@ mark_calls(Lazy *lazy)
     return generation;
 }
 
-/* Adds a call to the list for Python, with its operands and the dtype of its result: steals the references to
-both. Its name, or NULL with an exception. */
+/* Appends a call with its operands and the dtype of its result to the lists, and steals the references to both. Returns
+its name; NULL with an exception. */
 static PyObject *
 list_call(PyObject *calls, PyObject *origins, Lazy *origin, PyObject *function, PyObject *operands, PyObject *dtype)
 {
@@ -166,7 +165,7 @@ list_call(PyObject *calls, PyObject *origins, Lazy *origin, PyObject *function, 
     return is_added ? PyUnicode_FromFormat("v%zd", PyList_GET_SIZE(calls) - 1) : NULL;
 }
 
-/* The name of an operand of a call, cast to what NumPy's loop reads: a new reference, or NULL with an exception. */
+/* Returns the name of an operand of a call, after a cast to the dtype of NumPy's loop; NULL with an exception. */
 static PyObject *
 name_of_operand(const Graph *graph, Lazy *call, int i, PyObject *names, PyObject *calls, PyObject *origins)
 {
@@ -182,7 +181,7 @@ name_of_operand(const Graph *graph, Lazy *call, int i, PyObject *names, PyObject
     return list_call(calls, origins, call, constants.astype, operands, dtype);
 }
 
-/* Lists the calls, and the names of their results; 0 with an exception. */
+/* Appends all calls to the lists, and their names to `names`. Returns 0 with an exception on failure. */
 static int
 list_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origins)
 {
@@ -209,7 +208,8 @@ list_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origi
     return 1;
 }
 
-/* A graph as a tuple; `is_needed` says of which calls the results are. */
+/* Returns a graph as a tuple; NULL with an exception. `is_needed` has a flag for each call: whether its result is
+needed. */
 static PyObject *
 tuple_of_graph(const Graph *graph, const char *is_needed)
 {
@@ -244,7 +244,7 @@ graph_of(PyObject *Py_UNUSED(module), PyObject *targets)
     for (Py_ssize_t i = 0; is_done && i < given; i++) {
         is_done = compute_other_shapes((Lazy *)PyTuple_GET_ITEM(targets, i));
     }
-    for (Py_ssize_t i = 0; is_done && i < given; i++) { /* no Python code runs from here on until the tuple is made */
+    for (Py_ssize_t i = 0; is_done && i < given; i++) { /* no Python code runs until the tuple is complete */
         Lazy *target = (Lazy *)PyTuple_GET_ITEM(targets, i);
         if (target->value == NULL) {
             wanted[count++] = target;
@@ -255,7 +255,7 @@ graph_of(PyObject *Py_UNUSED(module), PyObject *targets)
     for (int c = 0; is_done && c < graph.call_count; c++) {
         is_needed[c] = Py_REFCNT(graph.calls[c]) > graph.calls[c]->readers;
     }
-    int is_collecting = PyGC_Disable(); /* else a finalizer may run other calls */
+    int is_collecting = PyGC_Disable(); /* a finalizer might run other calls */
     PyObject *result = is_done ? tuple_of_graph(&graph, is_needed) : NULL;
     if (is_collecting) {
         PyGC_Enable();
@@ -267,7 +267,7 @@ graph_of(PyObject *Py_UNUSED(module), PyObject *targets)
 }
 
 PyObject *
-keep(PyObject *Py_UNUSED(module), PyObject *args)
+set_values(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *calls, *values;
     if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &calls, &PyList_Type, &values)) {
@@ -278,11 +278,11 @@ keep(PyObject *Py_UNUSED(module), PyObject *args)
         Lazy *call = (Lazy *)PyList_GET_ITEM(calls, i);
         if (call->value == NULL) {
             call->value = Py_NewRef(PyList_GET_ITEM(values, i));
-            leave_ring(call);
+            remove_from_ring(call);
         }
     }
     unlock_chains();
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) { /* now, as what is freed may run Python code */
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) { /* only now, as it may run Python code */
         release_operands((Lazy *)PyList_GET_ITEM(calls, i));
     }
     Py_RETURN_NONE;

@@ -1,7 +1,7 @@
-/* The class of recorded calls, and the attribute by which an Array's native array is read.
+/* The class Lazy of recorded calls, and Array's descriptor `_native`, which computes them.
 
-An Array whose call is recorded has a `Lazy` in the slot of its native array: `native_of` gives NULL for it, so
-that no other fast path takes it, and `_native`, which Python code reads, computes it. */
+A recorded Array has a Lazy in the slot of its native array. `native_of` returns NULL for it, so other fast paths do not
+take it. */
 
 #include "lazy.h"
 #include "arrays.h"
@@ -21,7 +21,7 @@ init_lazy(void)
 }
 
 void
-leave_ring(Lazy *recorded)
+remove_from_ring(Lazy *recorded)
 {
     if (recorded->next != NULL) {
         recorded->previous->next = recorded->next;
@@ -35,7 +35,7 @@ leave_ring(Lazy *recorded)
 }
 
 void
-enter_ring(Lazy *recorded)
+insert_into_ring(Lazy *recorded)
 {
     recorded->previous = recorded_calls.previous;
     recorded->next = &recorded_calls;
@@ -76,7 +76,7 @@ lazy_dealloc(PyObject *self)
 {
     Lazy *recorded = (Lazy *)self;
     PyObject_GC_UnTrack(self);
-    leave_ring(recorded);
+    remove_from_ring(recorded);
     release_operands(recorded);
     Py_XDECREF(recorded->value);
     PyObject_GC_Del(self);
@@ -94,7 +94,8 @@ lazy_traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* A cycle goes through the variables of the module, which may hold the Array. The operands stay, as it may be run yet. */
+/* Cycles go through the globals of a module, which may hold the Array. The operands stay: the call may still be
+computed. */
 static int
 lazy_clear(PyObject *self)
 {
@@ -129,7 +130,7 @@ lazy_get_is_computed(PyObject *self, void *Py_UNUSED(closure))
 }
 
 PyObject *
-where_of(const Lazy *lazy)
+location_of(const Lazy *lazy)
 {
     PyCodeObject *code = (PyCodeObject *)lazy->code;
     return code == NULL ? Py_NewRef(Py_None)
@@ -139,7 +140,7 @@ where_of(const Lazy *lazy)
 static PyObject *
 lazy_get_where(PyObject *self, void *Py_UNUSED(closure))
 {
-    return where_of((Lazy *)self);
+    return location_of((Lazy *)self);
 }
 
 static Py_ssize_t
@@ -182,7 +183,7 @@ PyTypeObject LazyType = {
     .tp_as_sequence = &lazy_as_sequence,
 };
 
-/* The attribute `_native` of Arrays: the native array in the slot of that offset, computed if it is recorded. */
+/* The descriptor of `_native`: returns the native array in a slot, after computing it if it is recorded. */
 typedef struct {
     PyObject_HEAD
     Py_ssize_t offset;
@@ -214,14 +215,14 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
         PyErr_SetString(PyExc_AttributeError, "_native");
         return NULL;
     }
-    if (!is_lazy(native)) { /* who asks may write to it */
+    if (!is_lazy(native)) { /* the caller may write to it */
         return recorded_count && !compute_readers(native, NULL) ? NULL : Py_NewRef(native);
     }
     Py_INCREF(native);
     PyObject *value = ((Lazy *)native)->value;
     value = Py_XNewRef(value == NULL ? compute((Lazy *)native) : value);
     if (value != NULL && ((Lazy *)native)->ndim == 0 && ((Lazy *)native)->home == config.numpy_home) {
-        value = PyArray_Return((PyArrayObject *)value); /* a scalar, as NumPy gives */
+        value = PyArray_Return((PyArrayObject *)value); /* NumPy's result is a scalar */
     }
     if (value != NULL && get_slot(array, offset) == native) {
         Py_XDECREF(swap_slot(array, offset, Py_NewRef(value)));

@@ -1,22 +1,21 @@
-/* The inner loops of NumPy's ufuncs.
+/* Calls the inner loops of NumPy's ufuncs directly, for one or two small operands of one shape and dtype or a scalar;
+functions.c and chains use it.
 
-Compiled: a ufunc of one or two operands of one shape and dtype, or with a scalar, of few elements: its loop
-is called without the ufunc's own look at casts, overrides, broadcasting and overlap, which takes 0.2 us. Left
-to the ufunc: all else. Repeated here: how a ufunc finds its loop, and how it reports floating-point errors;
-`tests/test_loops.py` compares results, warnings and exceptions. */
+This saves the ufunc's checks for casts, overrides, broadcasting and overlap, which take 0.2 us. Mirrors how a ufunc
+finds its loop and reports floating-point errors; `tests/test_loops.py` compares the two. */
 
 #include "loops.h"
 #include "arrays.h"
 #include "scalars.h"
 #include <numpy/ufuncobject.h>
 
-/* An operand as a loop reads it. */
+/* An operand of an inner loop. */
 typedef struct {
     char *data;
-    npy_intp stride;      /* in bytes; 0 if the one element stands for all */
+    npy_intp stride;      /* bytes; 0 for one element */
     PyArrayObject *array; /* NULL for a scalar or a 0-d array */
     int typenum;
-    npy_cdouble value; /* the memory of a scalar that is cast */
+    npy_cdouble value; /* a scalar after a cast */
 } Operand;
 
 int
@@ -26,7 +25,7 @@ import_ufuncs(void)
     return 1;
 }
 
-/* Reads an operand; 0 without an exception if it is something that the ufunc must look at. */
+/* Reads an operand. Returns 0 without an exception if the ufunc must read it. */
 static int
 read_operand(PyObject *native, Operand *operand)
 {
@@ -52,8 +51,8 @@ read_operand(PyObject *native, Operand *operand)
     return operand->typenum >= 0 && operand->typenum <= NPY_CDOUBLE;
 }
 
-/* Casts a scalar to the dtype of the other operand, if that is the one to which both promote; 0 without an exception if
-not. */
+/* Casts a scalar to the dtype of the other operand, if both promote to that. Returns 0 without an exception otherwise.
+*/
 static int
 cast_operand(PyObject *native, Operand *operand, int typenum)
 {
@@ -71,8 +70,7 @@ cast_operand(PyObject *native, Operand *operand, int typenum)
     return is_cast;
 }
 
-/* The index of the loop of a ufunc for operands of one dtype; -1 if it has none. The ufunc takes the first that
-fits. */
+/* Returns the index of the first loop of a ufunc for operands of one dtype; -1 if there is none. */
 static int
 find_loop(PyUFuncObject *ufunc, int typenum)
 {
@@ -85,10 +83,8 @@ find_loop(PyUFuncObject *ufunc, int typenum)
     return -1;
 }
 
-/* Runs the inner loop of a ufunc.
-
-Returns a new reference; NULL without an exception if the ufunc must be called, or with the one that it would
-raise. */
+/* Runs the inner loop of a ufunc. Returns a new reference; NULL without an exception if the ufunc must be called, or
+with the exception that it would raise. */
 static PyObject *
 run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
 {
@@ -96,7 +92,7 @@ run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
     if (count < 1 || count > 2 || (size_t)ufunc->nin != count || ufunc->nout != 1 || ufunc->core_enabled) {
         return NULL;
     }
-    PyArrayObject *model = NULL; /* the operand whose shape is that of the result */
+    PyArrayObject *model = NULL; /* the operand with the shape of the result */
     for (size_t i = 0; i < count; i++) {
         if (!read_operand(natives[i], &operands[i])) {
             return NULL;
@@ -127,7 +123,7 @@ run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
         return NULL;
     }
     PyObject *result = NULL;
-    npy_cdouble value; /* the memory of a result without axes, of whatever dtype */
+    npy_cdouble value; /* a 0-d result of any dtype */
     if (model != NULL) {
         Py_INCREF(dtype);
         result = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(model), PyArray_DIMS(model), NULL, NULL, 0, NULL);

@@ -1,9 +1,10 @@
-/* Ufuncs of quotients of floats: `floor_divide` and `remainder` with NumPy's bits, in a twentieth of its time.
+/* The ufuncs floor_divide and remainder, for floats with NumPy's bits in a twentieth of its time; `backends.numpy` uses
+them.
 
-NumPy asks the C library for the exact remainder of each element, which takes some 20 ns. Here the quotient is rounded
-down. What a fused multiply-add then leaves has the sign of the exact remainder: where that is not the divisor's, the
-quotient had been rounded up to an integer, and is one less. Where a quotient is too large for that, or something is
-not finite, or the divisor is zero, NumPy's own loop is run for the elements around, with its errors. */
+NumPy calls fmod of the C library for each element, which takes about 20 ns. Here the rounded quotient is rounded down.
+The remainder that a fused multiply-add then gives has the sign of the exact one: if that is not the divisor's sign, the
+quotient was rounded up to an integer, and is one less. NumPy's own loop runs, with its errors, on parts where a
+quotient is too large, a number is not finite, or a divisor is zero. */
 
 #include <fenv.h>
 #include <float.h>
@@ -17,7 +18,7 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
 #ifdef __clang__
 #define UNTRAPPED
 #else
-#define UNTRAPPED __attribute__((optimize("no-trapping-math"))) /* so that comparisons become vector instructions */
+#define UNTRAPPED __attribute__((optimize("no-trapping-math"))) /* lets comparisons be vectorized */
 #endif
 
 #ifdef __x86_64__
@@ -28,12 +29,11 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
 #define HAS_FUSED 1
 #endif
 
-#define PART 64    /* elements that NumPy's loop does if one of them needs it */
-#define BLOCK 1024 /* elements for which floating-point errors are put aside once */
+#define PART 64    /* elements that NumPy's loop repeats if one of them needs it */
+#define BLOCK 1024 /* elements for which floating-point errors are saved once */
 
-/* The loops for numbers of one type.
-
-`NAME_part` gives whether NumPy's loop must do these elements; a divisor is each `step`-th of `b`. */
+/* The loops for one type. `NAME_part` returns whether NumPy's loop must repeat the elements; `step` is 0 for a single
+divisor, else 1. */
 #define LOOPS(NAME, TYPE, LARGE, MIN, MAX, FLOOR, FMA, ABS, RESULT)                                                         \
     static inline __attribute__((always_inline)) UNTRAPPED int NAME##_of(const TYPE *a, const TYPE *b, npy_intp step, TYPE *results) \
     {                                                                                                                  \
@@ -52,9 +52,9 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
     }                                                                                                                  \
     static void NAME(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data)                       \
     {                                                                                                                  \
-        const Loop *numpys = data;                                                                                     \
+        const Loop *numpy_loops = data;                                                                                     \
         if (steps[2] != sizeof(TYPE)) {                                                                                \
-            numpys->function(args, dimensions, steps, numpys->data);                                                   \
+            numpy_loops->function(args, dimensions, steps, numpy_loops->data);                                                   \
             return;                                                                                                    \
         }                                                                                                              \
         TYPE first[BLOCK], second[BLOCK], results[BLOCK];                                                              \
@@ -77,7 +77,7 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
                 char *copies[] = {(char *)a + i * steps[0], (char *)b + i * steps[1], out + i * steps[2]};             \
                 npy_intp part = PART;                                                                                  \
                 if (doubtful >> i / PART & 1) {                                                                        \
-                    numpys->function(copies, &part, steps, numpys->data);                                              \
+                    numpy_loops->function(copies, &part, steps, numpy_loops->data);                                              \
                 }                                                                                                      \
                 else {                                                                                                 \
                     memcpy(copies[2], results + i, PART * sizeof(TYPE));                                               \
@@ -87,11 +87,11 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
         char *rest[] = {args[0] + whole * steps[0], args[1] + whole * steps[1], args[2] + whole * steps[2]};           \
         npy_intp left = dimensions[0] - whole;                                                                         \
         if (left) {                                                                                                    \
-            numpys->function(rest, &left, steps, numpys->data);                                                        \
+            numpy_loops->function(rest, &left, steps, numpy_loops->data);                                                        \
         }                                                                                                              \
     }
 
-/* Numbers that lie `stride` bytes apart, one after the other. */
+/* Returns contiguous numbers: those at `numbers`, or a copy in `to` if they are strided. */
 #define GATHER(TYPE)                                                                                                   \
     static const TYPE *gather_##TYPE(const char *numbers, npy_intp stride, TYPE *to, npy_intp count)                   \
     {                                                                                                                  \
@@ -104,15 +104,15 @@ not finite, or the divisor is zero, NumPy's own loop is run for the elements aro
         return to;                                                                                                     \
     }
 
-/* What is left by the quotient; a zero has the divisor's sign. */
-#define REST(FMA, COPYSIGN) (rest = FMA(-quotient, divisor, a[i])) == 0 ? COPYSIGN(0, divisor) : rest
+/* The remainder for a quotient; a zero has the divisor's sign. */
+#define REMAINDER(FMA, COPYSIGN) (rest = FMA(-quotient, divisor, a[i])) == 0 ? COPYSIGN(0, divisor) : rest
 
 GATHER(double)
 GATHER(float)
 LOOPS(double_quotients, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, quotient)
 LOOPS(float_quotients, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, quotient)
-LOOPS(double_rests, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, (REST(fma, copysign)))
-LOOPS(float_rests, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, (REST(fmaf, copysignf)))
+LOOPS(double_rests, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, (REMAINDER(fma, copysign)))
+LOOPS(float_rests, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, (REMAINDER(fmaf, copysignf)))
 
 #define MAX_LOOPS 12 /* the dtypes from NPY_BYTE to NPY_DOUBLE */
 
@@ -121,7 +121,7 @@ typedef struct {
     LoopFunction functions[MAX_LOOPS];
     void *data[MAX_LOOPS];
     char types[3 * MAX_LOOPS];
-    Loop numpys[2]; /* NumPy's loops for float64 and float32 */
+    Loop numpy_loops[2]; /* NumPy's loops for float64 and float32 */
 } Loops;
 
 /* Adds a ufunc with NumPy's loops for integers and the given ones for float64 and float32; 0 with an exception. */
@@ -139,9 +139,9 @@ add_ufunc(PyObject *module, const char *name, LoopFunction of_doubles, LoopFunct
         loops->data[count] = loop.data;
         if (!PyTypeNum_ISINTEGER(typenum)) {
             int is_float = typenum == NPY_FLOAT;
-            loops->numpys[is_float] = loop;
+            loops->numpy_loops[is_float] = loop;
             loops->functions[count] = is_float ? of_floats : of_doubles;
-            loops->data[count] = &loops->numpys[is_float];
+            loops->data[count] = &loops->numpy_loops[is_float];
         }
         memset(loops->types + 3 * count++, typenum, 3);
     }
