@@ -156,8 +156,7 @@ wrap_in_tuple(PyObject *natives, PyObject *home, PyTypeObject *type)
         return NULL;
     }
     Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-    /* Calling the class of a named tuple takes several times as long. */
-    PyObject *result = type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
+    PyObject *result = new_tuple(type, count);
     for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
         PyObject *array = wrap(Py_NewRef(PyTuple_GET_ITEM(tuple, i)), home);
         if (array == NULL) {

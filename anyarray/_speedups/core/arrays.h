@@ -116,6 +116,14 @@ void install_deallocator(void);
 /* Returns a new Array; NULL with an exception. Steals the reference to the native array. */
 PyObject *wrap(PyObject *native, PyObject *home);
 
+/* Returns a new tuple of a class or named tuple, to be filled; NULL with an exception. Calling the class of a named tuple
+takes several times as long. */
+static inline PyObject *
+new_tuple(PyTypeObject *type, Py_ssize_t count)
+{
+    return type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
+}
+
 /* Returns a new tuple of type `type`, a subclass of tuple, with an Array for each native array of an iterable; NULL
 with an exception. */
 PyObject *wrap_in_tuple(PyObject *natives, PyObject *home, PyTypeObject *type);

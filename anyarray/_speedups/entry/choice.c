@@ -59,12 +59,6 @@ creation_home(void)
     return chosen != NULL && Py_TYPE(chosen) == config.backend_type ? get_slot(chosen, config.free_offset) : NULL;
 }
 
-int
-creates_in_numpy(void)
-{
-    return creation_home() == config.numpy_home;
-}
-
 npy_intp
 limit_at(PyObject *limit, Py_ssize_t offset)
 {

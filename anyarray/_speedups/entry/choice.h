@@ -13,9 +13,6 @@ int runs_at_home(PyObject *home, int *by_size);
 must find it. */
 PyObject *creation_home(void);
 
-/* Whether new Arrays are created in NumPy. */
-int creates_in_numpy(void);
-
 /* Returns a field of a Limit, by its offset; 0 if it is not an int. */
 npy_intp limit_at(PyObject *limit, Py_ssize_t offset);
 

@@ -176,7 +176,7 @@ array_of_nest(PyObject *nest, PyObject *dtype)
     }
     PyTypeObject *type = Py_TYPE(number_of(first));
     int is_numpys = is_array(first) && scalar_typenum(type) >= 0, typenum = is_numpys ? scalar_typenum(type) : typenum_of(type);
-    if (typenum < 0 || (is_numpys && dtype != NULL && !is_mixable(typenum)) || (dtype == NULL && !has_standard_defaults()) || !creates_in_numpy()) {
+    if (typenum < 0 || (is_numpys && dtype != NULL && !is_mixable(typenum)) || (dtype == NULL && !has_standard_defaults()) || creation_home() != config.numpy_home) {
         return fall_back();
     }
     int is_mixed = 0;
@@ -198,7 +198,7 @@ static PyObject *
 array_of_ndarray(PyArrayObject *array)
 {
     npy_intp nbytes = PyArray_NBYTES(array);
-    if (nbytes >= config.modest_nbytes || !has_known_dtype(config.numpy_home, array) || !creates_in_numpy()) {
+    if (nbytes >= config.modest_nbytes || !has_known_dtype(config.numpy_home, array) || creation_home() != config.numpy_home) {
         return fall_back();
     }
     PyObject *copy = NULL;

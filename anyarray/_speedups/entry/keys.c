@@ -8,21 +8,15 @@ lists of ints. Leaves to Python: other keys (`_array.array._normalised`), and er
 #include "scalars.h"
 
 static int
+is_int(PyObject *value)
+{
+    return PyLong_CheckExact(value);
+}
+
+static int
 is_integer(PyObject *value)
 {
-    return Py_TYPE(value) == &PyLong_Type || PyTypeNum_ISINTEGER(scalar_typenum(Py_TYPE(value)));
-}
-
-static int
-is_python_integer(PyObject *value)
-{
-    return Py_TYPE(value) == &PyLong_Type;
-}
-
-static int
-is_slice_bound(PyObject *value)
-{
-    return value == Py_None || is_integer(value);
+    return PyLong_CheckExact(value) || PyTypeNum_ISINTEGER(scalar_typenum(Py_TYPE(value)));
 }
 
 /* Whether a key is basic, or a tuple of basic keys; `is_known` says which integers it may have. */
@@ -54,7 +48,7 @@ is_basic(PyObject *key, int (*is_known)(PyObject *))
 int
 is_basic_key(PyObject *key)
 {
-    return is_basic(key, is_python_integer);
+    return is_basic(key, is_int);
 }
 
 /* Returns a new reference to the native array of an Array in a key; NULL without an exception. */
@@ -81,7 +75,7 @@ static PyObject *
 native_bound(PyObject *bound, PyObject *home)
 {
     if (!is_array(bound)) {
-        return is_slice_bound(bound) ? bound : NULL;
+        return bound == Py_None || is_integer(bound) ? bound : NULL;
     }
     PyObject *native = home_of(bound) == home ? native_of(bound) : NULL;
     if (native == NULL || is_integer(native)) {

@@ -169,10 +169,9 @@ wrap_result(PyObject *result, const Arguments *arguments, int wraps_scalars, int
     if (scalar_typenum(Py_TYPE(result)) >= 0) {
         return wraps_scalars ? wrap(Py_NewRef(result), config.numpy_home) : Py_NewRef(result);
     }
-    if (PyTuple_Check(result) && depth < MAX_DEPTH) { /* calling the class of a named tuple is slow */
-        PyTypeObject *type = Py_TYPE(result);
+    if (PyTuple_Check(result) && depth < MAX_DEPTH) {
         Py_ssize_t count = PyTuple_GET_SIZE(result);
-        PyObject *tuple = type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
+        PyObject *tuple = new_tuple(Py_TYPE(result), count);
         for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {
             PyObject *one = wrap_result(PyTuple_GET_ITEM(result, i), arguments, wraps_scalars, depth + 1);
             if (one == NULL) {
@@ -209,7 +208,7 @@ runs_in_numpy(Call *call, const Arguments *arguments)
         return 0;
     }
     if (arguments->count == 0 || arguments->has_nest) {
-        return creates_in_numpy();
+        return creation_home() == config.numpy_home;
     }
     return runs_at_home(config.numpy_home, &by_size)
            || (by_size && arguments->elements < limit_at(call->choice.limit, config.even_offset));

@@ -7,25 +7,6 @@
 
 static int generation; /* the mark of the current traversal */
 
-static int
-make_room(Graph *graph)
-{
-    int most = graph->call_count > graph->array_count ? graph->call_count : graph->array_count;
-    if (most < graph->capacity) {
-        return 1;
-    }
-    int capacity = graph->capacity ? 2 * graph->capacity : 2 * MAX_CALLS;
-    Lazy **calls = PyMem_RawRealloc(graph->calls, sizeof *calls * (size_t)capacity);
-    graph->calls = calls == NULL ? graph->calls : calls;
-    PyObject **arrays = PyMem_RawRealloc(graph->arrays, sizeof *arrays * (size_t)capacity);
-    graph->arrays = arrays == NULL ? graph->arrays : arrays;
-    if (calls == NULL || arrays == NULL) {
-        return 0;
-    }
-    graph->capacity = capacity;
-    return 1;
-}
-
 int
 index_of_array(const Graph *graph, PyObject *array)
 {
@@ -36,47 +17,40 @@ index_of_array(const Graph *graph, PyObject *array)
     return at;
 }
 
-/* Gathers the calls that lead to one, depth first. Returns 0 if memory ran out. The depth is at most MAX_CALLS. */
-static int
+/* Gathers the calls that lead to one, depth first. The depth is at most MAX_CALLS. */
+static void
 gather(Lazy *call, Graph *graph)
 {
     if (call->mark == generation) {
-        return 1;
+        return;
     }
     call->mark = generation;
     call->readers = 0;
     for (int i = 0; i < call->operand_count; i++) {
         PyObject *operand = call->operands[i], *array = array_of_operand(operand);
         if (array == NULL) {
-            if (!gather((Lazy *)operand, graph)) {
-                return 0;
-            }
+            gather((Lazy *)operand, graph);
             ((Lazy *)operand)->readers++;
         }
         else if (index_of_array(graph, array) == graph->array_count) {
-            if (!make_room(graph)) {
-                return 0;
-            }
             graph->arrays[graph->array_count++] = array;
         }
     }
-    if (!make_room(graph)) {
-        return 0;
-    }
     call->at = graph->call_count;
     graph->calls[graph->call_count++] = call;
-    return 1;
 }
 
 int
 gather_calls(Lazy *const *targets, int count, Graph *graph)
 {
-    int is_done = 1;
+    size_t most = (size_t)recorded_count + 1; /* calls that are not computed are in the ring */
+    graph->calls = PyMem_RawMalloc(sizeof *graph->calls * most);
+    graph->arrays = PyMem_RawMalloc(sizeof *graph->arrays * most * MAX_OPERANDS);
     generation++;
-    for (int i = 0; is_done && i < count; i++) {
-        is_done = gather(targets[i], graph);
+    for (int i = 0; graph->calls != NULL && graph->arrays != NULL && i < count; i++) {
+        gather(targets[i], graph);
     }
-    return is_done;
+    return graph->calls != NULL && graph->arrays != NULL;
 }
 
 void

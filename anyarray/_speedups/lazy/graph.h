@@ -9,7 +9,7 @@
 typedef struct {
     Lazy **calls;
     PyObject **arrays; /* without duplicates */
-    int call_count, array_count, capacity;
+    int call_count, array_count;
 } Graph;
 
 /* Gathers the calls that lead to `count` targets. Sets `at` of each to its index, and `readers` to the number of

@@ -46,11 +46,14 @@ insert_into_ring(Lazy *recorded)
 }
 
 Lazy *
-new_lazy(int ndim, const npy_intp *shape, npy_intp size)
+new_lazy(const Loop *loop, PyObject *home, int operand_count, int ndim, const npy_intp *shape, npy_intp size)
 {
     Lazy *lazy = PyObject_GC_New(Lazy, &LazyType);
     if (lazy != NULL) {
         memset((char *)lazy + sizeof(PyObject), 0, sizeof *lazy - sizeof(PyObject));
+        lazy->loop = loop;
+        lazy->home = home;
+        lazy->operand_count = operand_count;
         lazy->ndim = ndim;
         lazy->size = size;
         lazy->nbytes = size * 8;

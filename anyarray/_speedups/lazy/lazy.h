@@ -48,8 +48,8 @@ void release_operands(Lazy *recorded);
 /* Returns a new reference to the file and line where a call was made, or None; NULL with an exception. */
 PyObject *location_of(const Lazy *lazy);
 
-/* Returns a new Lazy without operands, not in the ring; NULL with an exception. */
-Lazy *new_lazy(int ndim, const npy_intp *shape, npy_intp size);
+/* Returns a new Lazy of a loop, without its operands and not in the ring; NULL with an exception. */
+Lazy *new_lazy(const Loop *loop, PyObject *home, int operand_count, int ndim, const npy_intp *shape, npy_intp size);
 
 static inline int
 is_lazy(PyObject *value)

@@ -42,18 +42,6 @@ depends_on_buffers(const Loop *loop, const Operand *operands, npy_intp size)
     return is_cast && is_broadcast && !loop->is_correctly_rounded;
 }
 
-Lazy *
-new_call_of(const Loop *loop, PyObject *home, int count, int ndim, const npy_intp *shape, npy_intp size)
-{
-    Lazy *lazy = new_lazy(ndim, shape, size);
-    if (lazy != NULL) {
-        lazy->loop = loop;
-        lazy->home = home;
-        lazy->operand_count = count;
-    }
-    return lazy;
-}
-
 /* Whether code is the user's, and not this package's. */
 static int
 is_users(PyCodeObject *code)
@@ -179,7 +167,7 @@ record(const Loop *loop, PyObject *home, Operand *operands, int count, npy_intp 
             return NULL;
         }
     }
-    Lazy *recorded = new_call_of(loop, home, count, ndim, shape, size);
+    Lazy *recorded = new_lazy(loop, home, count, ndim, shape, size);
     if (recorded == NULL || !add_operands(recorded, operands)) {
         Py_XDECREF(recorded);
         Py_XDECREF(memory);

@@ -30,9 +30,6 @@ int is_large_or_recorded(PyObject *value);
 /* Records a call of a function. Returns a new Lazy; NULL, perhaps with an exception, if the call must run now. */
 PyObject *record_lazy(Call *call, PyObject *const *values);
 
-/* Returns a new Lazy of a loop without operands, not in the ring; NULL with an exception. */
-Lazy *new_call_of(const Loop *loop, PyObject *home, int count, int ndim, const npy_intp *shape, npy_intp size);
-
 /* Stores where a call was made and inserts it into the ring. Returns the given reference; NULL with an exception if it
 was computed and failed. */
 PyObject *insert_recorded(Lazy *recorded);

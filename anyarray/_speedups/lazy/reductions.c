@@ -44,7 +44,7 @@ reduction_of(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp belo
     int warned = loop == NULL ? -1 : warned_errors();
     Lazy *recorded = warned < 0 || !compute_reduction() || operand->value != NULL
                              ? NULL
-                             : new_call_of(loop, config.numpy_home, 1, ndim, shape, operand->size / group);
+                             : new_lazy(loop, config.numpy_home, 1, ndim, shape, operand->size / group);
     if (recorded == NULL) {
         return NULL;
     }
