@@ -74,14 +74,8 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
 {
     Call *call = (Call *)self;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    if (call->direct.home != NULL && kwnames == NULL) {
-        PyObject *result = call_arrays_directly(call, args, nargs);
-        if (result != NULL || PyErr_Occurred()) {
-            return with_operand_order(call, args, nargs, result);
-        }
-    }
     PyObject *handler = align_allocations(call, args, nargs);
-    PyObject *result = call->fast_path(call, args, nargs, kwnames);
+    PyObject *result = run_fast_path(call, args, nargs, kwnames);
     if (result == NULL && !PyErr_Occurred() && (call->body == NULL || python_function(call) != NULL)) {
         result = PyObject_Vectorcall(call->function, args, nargsf, kwnames);
     }

@@ -63,12 +63,7 @@ npy_intp
 limit_at(PyObject *limit, Py_ssize_t offset)
 {
     PyObject *value = get_slot(limit, offset);
-    npy_intp elements = value == NULL ? 0 : PyLong_AsSsize_t(value);
-    if (elements == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        return 0;
-    }
-    return elements;
+    return value != NULL && PyLong_CheckExact(value) ? PyLong_AsSsize_t(value) : 0; /* at most `_choice.machine.MOST` */
 }
 
 npy_intp

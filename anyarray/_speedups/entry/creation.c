@@ -137,13 +137,7 @@ fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
         || (ndim = read_shape(args[0], shape, &elements)) < 0 || (home = creation_home()) == NULL) {
         return fall_back();
     }
-    PyArray_Descr *dtype = NULL;
-    if (!is_full) {
-        dtype = read_dtype(given);
-    }
-    else if (typenum_of(Py_TYPE(args[1])) >= 0 && has_standard_defaults()) {
-        dtype = PyArray_DescrFromType(typenum_of(Py_TYPE(args[1])));
-    }
+    PyArray_Descr *dtype = read_dtype(is_full ? (PyObject *)Py_TYPE(args[1]) : given);
     if (dtype == NULL) {
         return fall_back();
     }

@@ -283,14 +283,7 @@ PyObject *
 fast_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     if (tries_ours_first(call, args, nargs)) {
-        Call *ours = (Call *)call->ours;
-        PyObject *result = NULL;
-        if (ours->direct.home != NULL && kwnames == NULL) {
-            result = call_arrays_directly(ours, args, nargs);
-        }
-        if (result == NULL && !PyErr_Occurred()) {
-            result = ours->fast_path(ours, args, nargs, kwnames);
-        }
+        PyObject *result = run_fast_path((Call *)call->ours, args, nargs, kwnames);
         if (result != NULL) {
             return result;
         }

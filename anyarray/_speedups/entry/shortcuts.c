@@ -125,13 +125,16 @@ cache_direct(Call *call, PyObject *function)
     }
 }
 
-/* Whether the library may differentiate with respect to an array. */
+/* Whether an attribute of an object is the expected object. */
 static int
-requires_grad(PyObject *native)
+attribute_is(PyObject *object, PyObject *name, PyObject *expected)
 {
-    PyObject *required = PyObject_GetAttr(native, constants.requires_grad);
-    Py_XDECREF(required); /* only compared */
-    return required != Py_False;
+    PyObject *value = PyObject_GetAttr(object, name);
+    Py_XDECREF(value); /* only compared */
+    if (value == NULL) {
+        fall_back();
+    }
+    return value == expected;
 }
 
 /* Whether a transform of the library is active, such as a derivative or a trace. */
@@ -148,7 +151,7 @@ derivatives if it is guarded. Sets `*dtype` to a new reference. */
 static int
 fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
 {
-    if ((PyObject *)Py_TYPE(native) != direct->type || (direct->is_guarded && requires_grad(native))) {
+    if ((PyObject *)Py_TYPE(native) != direct->type || (direct->is_guarded && !attribute_is(native, constants.requires_grad, Py_False))) {
         return 0;
     }
     PyObject *own = PyObject_GetAttr(native, constants.dtype);
@@ -237,18 +240,6 @@ add_option(const Direct *direct, const Parameter *p, PyObject *value, PyObject *
     return 1;
 }
 
-/* Whether an array has axes. A list is left to the library. */
-static int
-has_axes(PyObject *native)
-{
-    if (PyList_CheckExact(native)) {
-        return 1;
-    }
-    PyObject *ndim = PyObject_GetAttr(native, constants.ndim);
-    Py_XDECREF(ndim); /* only compared */
-    return ndim != NULL && ndim != constants.none;
-}
-
 PyObject *
 call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *natives)
 {
@@ -311,7 +302,7 @@ call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *nat
     if (direct.is_guarded && is_transformed(&direct)) {
         goto done;
     }
-    if (count > nargs && !has_axes(args[0])) { /* some libraries accept axis 0 for 0-d arrays */
+    if (count > nargs && !PyList_CheckExact(args[0]) && attribute_is(args[0], constants.ndim, constants.none)) { /* some libraries accept axis 0 for 0-d arrays */
         goto done;
     }
     if (names != NULL && (kwnames = PyList_AsTuple(names)) == NULL) {

@@ -16,4 +16,17 @@ PyObject *call_direct(Call *call, PyObject *function, PyObject *home, PyObject *
 Returns a new Array; NULL if it is not, without an exception unless it must be raised. */
 PyObject *call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs);
 
+/* Runs the fast path of a call, after `call_arrays_directly` if the last call allows that. Returns as a FastPath does. */
+static inline PyObject *
+run_fast_path(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+{
+    if (call->direct.home != NULL && kwnames == NULL) {
+        PyObject *result = call_arrays_directly(call, args, nargs);
+        if (result != NULL || PyErr_Occurred()) {
+            return result;
+        }
+    }
+    return call->fast_path(call, args, nargs, kwnames);
+}
+
 #endif

@@ -70,14 +70,18 @@ cast_operand(PyObject *native, Operand *operand, int typenum)
     return is_cast;
 }
 
-/* Returns the index of the first loop of a ufunc for operands of one dtype; -1 if there is none. */
+/* Returns the index of the first loop of a ufunc with these type numbers, where -1 is any; -1 if there is none. */
 static int
-find_loop(PyUFuncObject *ufunc, int typenum)
+find_loop(PyUFuncObject *ufunc, const int *wanted)
 {
-    for (int i = 0; i < ufunc->ntypes; i++) {
+    for (int i = 0; ufunc->functions != NULL && i < ufunc->ntypes; i++) {
         const char *types = ufunc->types + i * ufunc->nargs;
-        if (types[0] == typenum && (ufunc->nin == 1 || types[1] == typenum)) {
-            return ufunc->functions != NULL && ufunc->functions[i] != NULL ? i : -1;
+        int is_found = 1;
+        for (int k = 0; is_found && k < ufunc->nargs; k++) {
+            is_found = wanted[k] == types[k] || wanted[k] < 0;
+        }
+        if (is_found) {
+            return ufunc->functions[i] == NULL ? -1 : i;
         }
     }
     return -1;
@@ -114,7 +118,8 @@ run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
         }
     }
     npy_intp size = model == NULL ? 1 : PyArray_SIZE(model);
-    int index = size < 1 || size >= config.few ? -1 : find_loop(ufunc, typenum);
+    const int types[] = {typenum, count == 2 ? typenum : -1, -1}; /* any for the result */
+    int index = size < 1 || size >= config.few ? -1 : find_loop(ufunc, types);
     if (index < 0) {
         return NULL;
     }
@@ -170,23 +175,16 @@ find_exact_loop(PyObject *function, Loop *loop)
 {
     PyUFuncObject *ufunc = (PyUFuncObject *)function;
     if (Py_TYPE(function) != &PyUFunc_Type || ufunc->nin != loop->operand_count || ufunc->nout != 1
-        || ufunc->core_enabled || ufunc->functions == NULL) {
+        || ufunc->core_enabled) {
         return 0;
     }
-    for (int i = 0; i < ufunc->ntypes; i++) {
-        const char *types = ufunc->types + i * ufunc->nargs;
-        int is_exact = ufunc->functions[i] != NULL;
-        for (int k = 0; k < ufunc->nargs; k++) {
-            is_exact &= types[k] == loop->types[k];
-        }
-        if (is_exact) {
-            loop->name = ufunc->name;
-            loop->function = ufunc->functions[i];
-            loop->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
-            return 1;
-        }
+    int index = find_loop(ufunc, loop->types);
+    if (index >= 0) {
+        loop->name = ufunc->name;
+        loop->function = ufunc->functions[index];
+        loop->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[index];
     }
-    return 0;
+    return index >= 0;
 }
 
 PyObject *
