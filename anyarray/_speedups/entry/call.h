@@ -103,7 +103,7 @@ typedef struct call {
     PyObject_HEAD
     vectorcallfunc vectorcall;
     FastPath *fast_path;
-    PyObject *function;     /* the Python function, or what it was made of */
+    PyObject *function;     /* the Python function; before its first use the one that `body` replaces */
     PyObject *body;         /* makes `function` at its first use; NULL after that */
     PyObject *name;         /* of the native function */
     PyObject *result_class; /* a subclass of tuple for several Arrays, or NULL for one */

@@ -91,11 +91,11 @@ write_number(char *data, int typenum, PyObject *value)
         return PyBool_Check(value);
     }
     if (!is_integer) {
-        int is_numpys = scalar_typenum(Py_TYPE(value)) == NPY_INT64;
-        if (is_numpys) {
+        int is_numpy_scalar = scalar_typenum(Py_TYPE(value)) == NPY_INT64;
+        if (is_numpy_scalar) {
             PyArray_ScalarAsCtype(value, data);
         }
-        return is_numpys;
+        return is_numpy_scalar;
     }
     long long integer = PyLong_AsLongLong(value);
     *(npy_int64 *)data = (npy_int64)integer;
@@ -175,8 +175,8 @@ array_of_nest(PyObject *nest, PyObject *dtype)
         first = PySequence_Fast_GET_ITEM(first, 0);
     }
     PyTypeObject *type = Py_TYPE(number_of(first));
-    int is_numpys = is_array(first) && scalar_typenum(type) >= 0, typenum = is_numpys ? scalar_typenum(type) : typenum_of(type);
-    if (typenum < 0 || (is_numpys && dtype != NULL && !is_mixable(typenum)) || (dtype == NULL && !has_standard_defaults()) || creation_home() != config.numpy_home) {
+    int is_numpy_scalar = is_array(first) && scalar_typenum(type) >= 0, typenum = is_numpy_scalar ? scalar_typenum(type) : typenum_of(type);
+    if (typenum < 0 || (is_numpy_scalar && dtype != NULL && !is_mixable(typenum)) || (dtype == NULL && !has_standard_defaults()) || creation_home() != config.numpy_home) {
         return fall_back();
     }
     int is_mixed = 0;

@@ -35,12 +35,12 @@ size_of_broadcast(Call *call, PyObject *const *values, PyObject *const *natives)
         if (!is_array_argument(values[call->arrays[k]]) || !PyArray_CheckExact((PyObject *)array)) {
             continue; /* a scalar */
         }
-        int its = PyArray_NDIM(array);
-        for (; ndim < its; ndim++) { /* axes are counted from the last */
+        int own_ndim = PyArray_NDIM(array);
+        for (; ndim < own_ndim; ndim++) { /* axes are counted from the last */
             shape[ndim] = 1;
         }
-        for (int axis = 0; axis < its; axis++) {
-            npy_intp length = PyArray_DIM(array, its - 1 - axis);
+        for (int axis = 0; axis < own_ndim; axis++) {
+            npy_intp length = PyArray_DIM(array, own_ndim - 1 - axis);
             if (shape[axis] != 1 && length != 1 && shape[axis] != length) {
                 return -1; /* the call will raise */
             }

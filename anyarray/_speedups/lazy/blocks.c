@@ -190,7 +190,7 @@ reduce(const Reduction *reduction, char *numbers, npy_intp count, char *result)
 #define MAX_UNHALVED 128 /* numbers of a row up to which NumPy adds eight partial sums, and does not halve the row */
 
 /* Adds up rows of `group` numbers with NumPy's bits, without a call of the loop for each row. */
-#define DEFINE_ADD_ROWS(NAME, TYPE)                                                                                             \
+#define DEFINE_ADD_ROWS(NAME, TYPE)                                                                                    \
     static void NAME(const TYPE *numbers, npy_intp group, npy_intp count, TYPE *sums)                                  \
     {                                                                                                                  \
         for (npy_intp row = 0; row < count; row++, numbers += group) {                                                 \

@@ -34,12 +34,12 @@ quotient is too large, a number is not finite, or a divisor is zero. */
 
 /* The loops for one type. `NAME_part` returns whether NumPy's loop must repeat the elements; `step` is 0 for a single
 divisor, else 1. */
-#define LOOPS(NAME, TYPE, LARGE, MIN, MAX, FLOOR, FMA, ABS, RESULT)                                                         \
+#define LOOPS(NAME, TYPE, LARGE, MIN, MAX, FLOOR, FMA, ABS, RESULT)                                                    \
     static inline __attribute__((always_inline)) UNTRAPPED int NAME##_of(const TYPE *a, const TYPE *b, npy_intp step, TYPE *results) \
     {                                                                                                                  \
         int is_doubtful = 0;                                                                                           \
         for (npy_intp i = 0; i < PART; i++) {                                                                          \
-            TYPE divisor = b[i * step], ratio = a[i] / divisor, quotient = FLOOR(ratio), rest = FMA(-quotient, divisor, a[i]);        \
+            TYPE divisor = b[i * step], ratio = a[i] / divisor, quotient = FLOOR(ratio), rest = FMA(-quotient, divisor, a[i]); \
             quotient -= ((rest < 0) != (divisor < 0)) & (rest != 0) ? (TYPE)1 : (TYPE)0;                               \
             is_doubtful |= !(ABS(quotient) < LARGE) | !(ABS(divisor) <= MAX) | ((ABS(ratio) < MIN) & (a[i] != 0));     \
             results[i] = RESULT;                                                                                       \
@@ -52,13 +52,13 @@ divisor, else 1. */
     }                                                                                                                  \
     static void NAME(char **args, const npy_intp *dimensions, const npy_intp *steps, void *data)                       \
     {                                                                                                                  \
-        const Loop *numpy_loops = data;                                                                                     \
+        const Loop *numpy_loops = data;                                                                                \
         if (steps[2] != sizeof(TYPE)) {                                                                                \
-            numpy_loops->function(args, dimensions, steps, numpy_loops->data);                                                   \
+            numpy_loops->function(args, dimensions, steps, numpy_loops->data);                                         \
             return;                                                                                                    \
         }                                                                                                              \
         TYPE first[BLOCK], second[BLOCK], results[BLOCK];                                                              \
-        npy_intp whole = dimensions[0] / PART * PART;                                             \
+        npy_intp whole = dimensions[0] / PART * PART;                                                                  \
         for (npy_intp start = 0, count; start < whole; start += count) {                                               \
             count = whole - start < BLOCK ? whole - start : BLOCK;                                                     \
             const char *a = args[0] + start * steps[0], *b = args[1] + start * steps[1];                               \
@@ -69,15 +69,15 @@ divisor, else 1. */
             fenv_t before;                                                                                             \
             feholdexcept(&before);                                                                                     \
             for (npy_intp i = 0; i < count; i += PART) {                                                               \
-                const TYPE *its = divisors + (steps[1] ? i : 0);                                                       \
-                doubtful |= (npy_uint32)NAME##_part(dividends + i, its, steps[1], results + i) << i / PART;            \
+                const TYPE *divisors_of_part = divisors + (steps[1] ? i : 0);                                          \
+                doubtful |= (npy_uint32)NAME##_part(dividends + i, divisors_of_part, steps[1], results + i) << i / PART; \
             }                                                                                                          \
             fesetenv(&before);                                                                                         \
             for (npy_intp i = 0; i < count; i += PART) {                                                               \
                 char *copies[] = {(char *)a + i * steps[0], (char *)b + i * steps[1], out + i * steps[2]};             \
                 npy_intp part = PART;                                                                                  \
                 if (doubtful >> i / PART & 1) {                                                                        \
-                    numpy_loops->function(copies, &part, steps, numpy_loops->data);                                              \
+                    numpy_loops->function(copies, &part, steps, numpy_loops->data);                                    \
                 }                                                                                                      \
                 else {                                                                                                 \
                     memcpy(copies[2], results + i, PART * sizeof(TYPE));                                               \
@@ -87,7 +87,7 @@ divisor, else 1. */
         char *rest[] = {args[0] + whole * steps[0], args[1] + whole * steps[1], args[2] + whole * steps[2]};           \
         npy_intp left = dimensions[0] - whole;                                                                         \
         if (left) {                                                                                                    \
-            numpy_loops->function(rest, &left, steps, numpy_loops->data);                                                        \
+            numpy_loops->function(rest, &left, steps, numpy_loops->data);                                              \
         }                                                                                                              \
     }
 
@@ -111,8 +111,8 @@ GATHER(double)
 GATHER(float)
 LOOPS(double_quotients, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, quotient)
 LOOPS(float_quotients, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, quotient)
-LOOPS(double_rests, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, (REMAINDER(fma, copysign)))
-LOOPS(float_rests, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, (REMAINDER(fmaf, copysignf)))
+LOOPS(double_remainders, double, 0x1p51, DBL_MIN, DBL_MAX, floor, fma, fabs, (REMAINDER(fma, copysign)))
+LOOPS(float_remainders, float, 0x1p22f, FLT_MIN, FLT_MAX, floorf, fmaf, fabsf, (REMAINDER(fmaf, copysignf)))
 
 #define MAX_LOOPS 12 /* the dtypes from NPY_BYTE to NPY_DOUBLE */
 
@@ -159,7 +159,7 @@ add_quotients(PyObject *module)
     static Loops quotients, remainders;
     return !HAS_FUSED
            || (add_ufunc(module, "floor_divide", double_quotients, float_quotients, &quotients)
-               && add_ufunc(module, "remainder", double_rests, float_rests, &remainders));
+               && add_ufunc(module, "remainder", double_remainders, float_remainders, &remainders));
 }
 
 #else
