@@ -85,19 +85,13 @@ aligned_free(void *Py_UNUSED(ctx), void *memory, size_t Py_UNUSED(size))
 static void *
 aligned_realloc(void *ctx, void *memory, size_t size)
 {
-    PyDataMemAllocator *own = &default_handler->allocator;
-    if (memory == NULL) {
-        return aligned_malloc(ctx, size);
+    void *resized = aligned_malloc(ctx, size);
+    if (resized != NULL && memory != NULL) {
+        size_t before = header_of(memory).nbytes - PADDING;
+        memcpy(resized, memory, before < size ? before : size);
+        aligned_free(ctx, memory, before);
     }
-    size_t offset = header_of(memory).offset;
-    char *block = size > SIZE_MAX - PADDING ? NULL : own->realloc(own->ctx, (char *)memory - offset, size + PADDING);
-    if (block == NULL) {
-        return NULL;
-    }
-    if (aligned_offset(block) != offset) {
-        memmove(block + aligned_offset(block), block + offset, size);
-    }
-    return begin(block, size + PADDING);
+    return resized;
 }
 
 static PyDataMem_Handler handler = {

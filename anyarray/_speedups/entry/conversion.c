@@ -55,50 +55,31 @@ wrap_new_as(PyObject *native, PyArray_Descr *dtype)
     return cast == NULL ? fall_back() : wrap_new(cast);
 }
 
-/* Whether ints and floats may be mixed in a list with this result dtype. */
-static int
-is_mixable(int typenum)
-{
-    return typenum == NPY_DOUBLE || typenum == NPY_INT64;
-}
-
-/* Writes a number to memory of dtype float64, int64 or bool: a Python scalar of that class, an int among floats, or a
-NumPy scalar. Returns 0, perhaps with an exception, for other objects and for ints that do not fit. */
+/* Writes a number to memory of dtype float64, int64 or bool: a Python or NumPy scalar of that dtype, or an int among
+floats. Returns 0, perhaps with an exception, for other objects and for ints that do not fit. */
 static int
 write_number(char *data, int typenum, PyObject *value)
 {
-    int is_integer = PyLong_CheckExact(value);
-    if (typenum == NPY_DOUBLE) {
-        if (PyFloat_Check(value)) {
-            *(npy_double *)data = PyFloat_AS_DOUBLE(value);
-            return PyFloat_CheckExact(value) || scalar_typenum(Py_TYPE(value)) == NPY_DOUBLE;
-        }
-        if (is_integer) {
-            long long integer = PyLong_AsLongLong(value); /* NumPy makes objects of larger ints */
-            *(npy_double *)data = (npy_double)integer;
-            return !(integer == -1 && PyErr_Occurred());
-        }
-        if (scalar_typenum(Py_TYPE(value)) == NPY_INT64) {
-            npy_int64 integer;
-            PyArray_ScalarAsCtype(value, &integer);
-            *(npy_double *)data = (npy_double)integer;
-            return 1;
-        }
+    int own = typenum_of(Py_TYPE(value));
+    own = own < 0 ? scalar_typenum(Py_TYPE(value)) : own;
+    if (own == typenum && own == NPY_BOOL) {
+        *(npy_bool *)data = value == Py_True || value == PyArrayScalar_True;
+        return 1;
+    }
+    if (own == typenum && own == NPY_DOUBLE) { /* NumPy's float64 is a subclass of float */
+        *(npy_double *)data = PyFloat_AS_DOUBLE(value);
+        return 1;
+    }
+    if (own != NPY_INT64 || typenum == NPY_BOOL) {
         return 0;
     }
-    if (typenum == NPY_BOOL) {
-        *(npy_bool *)data = value == Py_True;
-        return PyBool_Check(value);
+    long long integer = PyLong_AsLongLong(value); /* NumPy makes objects of larger ints */
+    if (typenum == NPY_DOUBLE) {
+        *(npy_double *)data = (npy_double)integer;
     }
-    if (!is_integer) {
-        int is_numpy_scalar = scalar_typenum(Py_TYPE(value)) == NPY_INT64;
-        if (is_numpy_scalar) {
-            PyArray_ScalarAsCtype(value, data);
-        }
-        return is_numpy_scalar;
+    else {
+        *(npy_int64 *)data = (npy_int64)integer;
     }
-    long long integer = PyLong_AsLongLong(value);
-    *(npy_int64 *)data = (npy_int64)integer;
     return !(integer == -1 && PyErr_Occurred());
 }
 
@@ -110,35 +91,26 @@ number_of(PyObject *element)
     return native != NULL && scalar_typenum(Py_TYPE(native)) >= 0 ? native : element;
 }
 
-/* Writes the numbers of nested lists and tuples of this shape, and advances `*data`. `type` is that of the first
-number.
+/* Writes the numbers of nested lists and tuples of this shape, and advances `*data`.
 
 Returns 0, perhaps with an exception, for other nests; sets `*is_mixed` if the reason is a float among ints. */
 static int
 write_nest(
-    char **data, npy_intp itemsize, int typenum, PyTypeObject *type, PyObject *nest, int ndim, const npy_intp *shape,
-    int *is_mixed
+    char **data, npy_intp itemsize, int typenum, PyObject *nest, int ndim, const npy_intp *shape, int *is_mixed
 )
 {
     if (ndim == 0) {
         PyObject *number = number_of(nest);
-        char *to = *data;
+        *is_mixed = typenum == NPY_INT64 && PyFloat_Check(number);
+        int is_written = write_number(*data, typenum, number);
         *data += itemsize;
-        if (is_mixable(typenum) || typenum_of(type) >= 0) {
-            *is_mixed = typenum == NPY_INT64 && PyFloat_Check(number);
-            return write_number(to, typenum, number);
-        }
-        if (Py_TYPE(number) != type) {
-            return 0;
-        }
-        PyArray_ScalarAsCtype(number, to);
-        return 1;
+        return is_written;
     }
     if ((!PyList_CheckExact(nest) && !PyTuple_CheckExact(nest)) || PySequence_Fast_GET_SIZE(nest) != shape[0]) {
         return 0;
     }
     for (npy_intp i = 0; i < shape[0]; i++) { /* no Python code runs that could shorten it */
-        if (!write_nest(data, itemsize, typenum, type, PySequence_Fast_GET_ITEM(nest, i), ndim - 1, shape + 1, is_mixed)) {
+        if (!write_nest(data, itemsize, typenum, PySequence_Fast_GET_ITEM(nest, i), ndim - 1, shape + 1, is_mixed)) {
             return 0;
         }
     }
@@ -147,12 +119,14 @@ write_nest(
 
 /* Returns a new ndarray of the numbers of nested lists; NULL, perhaps with an exception, as `write_nest`. */
 static PyObject *
-numbers_of(PyObject *nest, int typenum, PyTypeObject *type, int ndim, npy_intp *shape, int *is_mixed)
+numbers_of(PyObject *nest, int typenum, int ndim, npy_intp *shape, int *is_mixed)
 {
     PyObject *array = PyArray_Empty(ndim, shape, PyArray_DescrFromType(typenum), 0);
-    char *data = array == NULL ? NULL : PyArray_BYTES((PyArrayObject *)array);
-    if (data != NULL && !write_nest(&data, PyArray_ITEMSIZE((PyArrayObject *)array), typenum, type, nest, ndim, shape, is_mixed)) {
-        Py_CLEAR(array);
+    if (array != NULL) {
+        char *data = PyArray_BYTES((PyArrayObject *)array);
+        if (!write_nest(&data, PyArray_ITEMSIZE((PyArrayObject *)array), typenum, nest, ndim, shape, is_mixed)) {
+            Py_CLEAR(array);
+        }
     }
     return array;
 }
@@ -175,15 +149,15 @@ array_of_nest(PyObject *nest, PyObject *dtype)
         first = PySequence_Fast_GET_ITEM(first, 0);
     }
     PyTypeObject *type = Py_TYPE(number_of(first));
-    int is_numpy_scalar = is_array(first) && scalar_typenum(type) >= 0, typenum = is_numpy_scalar ? scalar_typenum(type) : typenum_of(type);
-    if (typenum < 0 || (is_numpy_scalar && dtype != NULL && !is_mixable(typenum)) || (dtype == NULL && !has_standard_defaults()) || creation_home() != config.numpy_home) {
+    int typenum = is_array(first) ? scalar_typenum(type) : typenum_of(type), is_mixed = 0;
+    if ((typenum != NPY_DOUBLE && typenum != NPY_INT64 && typenum != NPY_BOOL) || (dtype == NULL && !has_standard_defaults())
+        || creation_home() != config.numpy_home) {
         return fall_back();
     }
-    int is_mixed = 0;
-    PyObject *array = numbers_of(nest, typenum, type, ndim, shape, &is_mixed);
+    PyObject *array = numbers_of(nest, typenum, ndim, shape, &is_mixed);
     if (array == NULL && is_mixed) {
         typenum = NPY_DOUBLE;
-        array = numbers_of(nest, typenum, type, ndim, shape, &is_mixed);
+        array = numbers_of(nest, typenum, ndim, shape, &is_mixed);
     }
     PyArray_Descr *wanted = array == NULL ? NULL : dtype == NULL ? PyArray_DescrFromType(typenum) : read_dtype(dtype);
     if (wanted == NULL) {
