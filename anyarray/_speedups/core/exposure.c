@@ -186,21 +186,6 @@ reads_guarded(const Lazy *lazy, PyObject *native)
     return found;
 }
 
-/* `compute_readers` for libraries other than NumPy. */
-static int
-compute_guarded(PyObject *native)
-{
-    PyObject *base = PyObject_CallOneArg(config.base_of, native);
-    int is_done = base != NULL;
-    for (Lazy *one = recorded_calls.next; is_done && one != &recorded_calls;) {
-        int is_reader = reads_guarded(one, native) || reads_guarded(one, base);
-        is_done = !is_reader || compute(one) != NULL;
-        one = is_reader ? recorded_calls.next : one->next; /* computing may have removed others */
-    }
-    Py_XDECREF(base);
-    return is_done;
-}
-
 PyObject *
 is_read(PyObject *Py_UNUSED(module), PyObject *array)
 {
@@ -215,27 +200,27 @@ is_read(PyObject *Py_UNUSED(module), PyObject *array)
 int
 compute_readers(PyObject *native, Lazy *writer)
 {
-    if (recorded_count == 0 || !PyArray_Check(native)) {
-        return guarded_count == 0 || PyArray_Check(native) || compute_guarded(native);
+    int is_ndarray = PyArray_Check(native);
+    if (is_ndarray ? recorded_count == 0 : guarded_count == 0) {
+        return 1;
     }
-    if (!compute_reduction()) { /* before its operand is computed */
+    if (is_ndarray && !compute_reduction()) { /* before its operand is computed */
         return 0;
     }
-    PyObject *owner = owner_of(native);
-    int mark = writer == NULL ? -1 : mark_calls(writer);
-    for (Lazy *one = recorded_calls.next; owner != NULL && one != &recorded_calls;) {
-        int found = reads(one, native, owner);
+    PyObject *owner = is_ndarray ? Py_XNewRef(owner_of(native)) : PyObject_CallOneArg(config.base_of, native);
+    int is_done = owner != NULL || is_ndarray, mark = writer == NULL ? -1 : mark_calls(writer);
+    for (Lazy *one = recorded_calls.next; owner != NULL && is_done && one != &recorded_calls;) {
+        int found = is_ndarray ? reads(one, native, owner) : 2 * (reads_guarded(one, native) || reads_guarded(one, owner));
         if (found == 0 || (found == 1 && one->mark == mark)) {
             one = one->next;
             continue;
         }
-        if (compute(one) == NULL) {
-            return 0;
-        }
+        is_done = compute(one) != NULL;
         one = recorded_calls.next; /* computing may have removed others */
         mark = writer == NULL ? -1 : mark_calls(writer);
     }
-    return 1;
+    Py_XDECREF(owner);
+    return is_done;
 }
 
 PyObject *
