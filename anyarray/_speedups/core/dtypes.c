@@ -68,7 +68,8 @@ read_dtype(PyObject *dtype)
         if (!PyArray_DescrConverter(dtype, &named)) {
             return (PyArray_Descr *)fall_back();
         }
-        PyArray_Descr *known = is_standard(named) && PyArray_ISNBO(named->byteorder) ? read_dtype_of(config.numpy_home, (PyObject *)named) : NULL;
+        int is_known = is_standard(named) && PyArray_ISNBO(named->byteorder);
+        PyArray_Descr *known = is_known ? read_dtype_of(config.numpy_home, (PyObject *)named) : NULL;
         Py_DECREF(named);
         return known;
     }

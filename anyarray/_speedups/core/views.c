@@ -115,7 +115,8 @@ fast_array(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
 {
     Py_ssize_t named = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     PyObject *native = nargs > 0 ? ndarray_of(args[0]) : NULL;
-    if (native == NULL || !is_writable(native) || nargs + named > 3 || named > 1 || (named && PyTuple_GET_ITEM(kwnames, 0) != constants.copy)) {
+    if (native == NULL || !is_writable(native) || nargs + named > 3 || named > 1
+        || (named && PyTuple_GET_ITEM(kwnames, 0) != constants.copy)) {
         return NULL;
     }
     for (Py_ssize_t i = 1; i < nargs + named; i++) {

@@ -119,7 +119,8 @@ typedef struct call {
     int arrays[MAX_PARAMETERS], array_count; /* indices of the array parameters */
     int reduction;         /* its kind if it may be recorded, or 0 */
     KnownLoop *loops;      /* the cache */
-    PyObject *numpy_function, *ours; /* NumPy's function, or NULL for a method; a Call to try first, or NULL: numpy_function.c */
+    PyObject *numpy_function;  /* for numpy_function.c: NumPy's function, or NULL for a method, */
+    PyObject *ours;            /* and a Call to try first, or NULL */
     const Operator *operation; /* for a method of an operator, or NULL */
 
     Choosing choice;

@@ -145,7 +145,8 @@ int
 is_decided_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {
     if (call->choice.decisions == NULL || !PyDict_GET_SIZE(call->choice.decisions)
-        || (home == config.numpy_home && (call->flags & IS_ELEMENTWISE) && recorded_below(call->choice.limit))) { /* Python records it */
+        /* Python records it: */
+        || (home == config.numpy_home && (call->flags & IS_ELEMENTWISE) && recorded_below(call->choice.limit))) {
         return 0;
     }
     PyObject *key = key_of(call, home, values, natives);

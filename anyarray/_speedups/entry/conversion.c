@@ -87,7 +87,8 @@ write_number(char *data, int typenum, PyObject *value)
 static PyObject *
 number_of(PyObject *element)
 {
-    PyObject *native = is_array(element) && home_of(element) == config.numpy_home ? get_slot(element, config.native_offset) : NULL;
+    int is_in_numpy = is_array(element) && home_of(element) == config.numpy_home;
+    PyObject *native = is_in_numpy ? get_slot(element, config.native_offset) : NULL;
     return native != NULL && scalar_typenum(Py_TYPE(native)) >= 0 ? native : element;
 }
 
@@ -172,7 +173,8 @@ static PyObject *
 array_of_ndarray(PyArrayObject *array)
 {
     npy_intp nbytes = PyArray_NBYTES(array);
-    if (nbytes >= config.modest_nbytes || !has_known_dtype(config.numpy_home, array) || creation_home() != config.numpy_home) {
+    if (nbytes >= config.modest_nbytes || !has_known_dtype(config.numpy_home, array)
+        || creation_home() != config.numpy_home) {
         return fall_back();
     }
     PyObject *copy = NULL;

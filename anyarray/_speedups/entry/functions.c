@@ -362,7 +362,8 @@ call_eagerly(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         else if (is_array_argument(values[beside])) {
             if ((call->flags & IS_POWER) && at == call->native_order[1] && PyDict_Contains(config.powers, values[at]) == 1) {
                 int is_known = 0;
-                if (!has_ndarrays && (!by_size || size_of(natives[beside]) < limit_at(call->choice.limit, config.even_offset))) {
+                if (!has_ndarrays
+                    && (!by_size || size_of(natives[beside]) < limit_at(call->choice.limit, config.even_offset))) {
                     result = call_power(home, natives[beside], values[at], &is_known);
                 }
                 if (!is_known || result != NULL) {
@@ -373,7 +374,8 @@ call_eagerly(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         }
         if (scalar == NULL) {
             /* The body would create the constant without a decision. */
-            is_undecided = by_size && !is_scalar[beside] && size_of(natives[beside]) >= limit_at(call->choice.limit, config.even_offset);
+            is_undecided = by_size && !is_scalar[beside]
+                           && size_of(natives[beside]) >= limit_at(call->choice.limit, config.even_offset);
             goto done;
         }
         Py_SETREF(natives[at], scalar);

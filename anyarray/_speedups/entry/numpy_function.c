@@ -26,7 +26,7 @@ typedef struct {
     int has_numpy_only;     /* whether an ndarray of strings or dates is, which the user may write to */
     npy_intp count;     /* of Arrays */
     npy_intp elements;  /* of Arrays and lists */
-    double asked;       /* elements of the largest shape that the arguments may mean */
+    double requested;       /* elements of the largest shape that the arguments may mean */
 } Arguments;
 
 static PyObject *native_argument(PyObject *value, Arguments *arguments, int depth);
@@ -81,7 +81,8 @@ native_nest(PyObject *nest, Arguments *arguments, int depth)
     PyObject *result = is_tuple ? PyTuple_New(length) : PyList_New(length);
     arguments->has_nest = 1;
     for (Py_ssize_t i = 0; result != NULL && i < length; i++) {
-        PyObject *one = i < PySequence_Fast_GET_SIZE(nest) ? PySequence_Fast_GET_ITEM(nest, i) : NULL; /* it may be shortened meanwhile */
+        int is_there = i < PySequence_Fast_GET_SIZE(nest); /* it may be shortened meanwhile */
+        PyObject *one = is_there ? PySequence_Fast_GET_ITEM(nest, i) : NULL;
         PyObject *native = one == NULL ? NULL : native_argument(one, arguments, depth + 1);
         if (native == NULL) {
             Py_CLEAR(result);
@@ -100,7 +101,7 @@ native_nest(PyObject *nest, Arguments *arguments, int depth)
             PyList_SET_ITEM(result, i, native);
         }
     }
-    arguments->asked = product > arguments->asked ? product : arguments->asked;
+    arguments->requested = product > arguments->requested ? product : arguments->requested;
     return result;
 }
 
@@ -119,7 +120,7 @@ native_argument(PyObject *value, Arguments *arguments, int depth)
             if (count == -1 && PyErr_Occurred()) {
                 return NULL;
             }
-            arguments->asked = count > arguments->asked ? count : arguments->asked;
+            arguments->requested = count > arguments->requested ? count : arguments->requested;
         }
         return Py_NewRef(value);
     }
@@ -203,7 +204,8 @@ static int
 runs_in_numpy(Call *call, const Arguments *arguments)
 {
     int by_size = 0;
-    if (arguments->elements >= config.large || (arguments->asked >= (double)config.large && call->variant != 'd' && arguments->count == 0)
+    if (arguments->elements >= config.large
+        || (arguments->requested >= (double)config.large && call->variant != 'd' && arguments->count == 0)
         || !has_standard_defaults() || decisions_are_recorded()) {
         return 0;
     }
@@ -246,7 +248,7 @@ call_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObjec
             goto done;
         }
     }
-    if (arguments.asked >= (double)config.large) {
+    if (arguments.requested >= (double)config.large) {
         handler = set_allocator();
     }
     size_t nargsf = (size_t)nargs | PY_VECTORCALL_ARGUMENTS_OFFSET;

@@ -169,7 +169,7 @@ fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
 static void
 cache_array_call(Call *call, PyObject *home, size_t count)
 {
-    int is_noted = count <= MAX_CACHED_ARRAYS && !(call->flags & GIVES_VIEWS) && !(call->flags & IS_READ_ONLY) && call->result_class == NULL;
+    int is_noted = count <= MAX_CACHED_ARRAYS && !(call->flags & (GIVES_VIEWS | IS_READ_ONLY)) && call->result_class == NULL;
     for (size_t i = 0; i < count && is_noted; i++) {
         int role = call->parameters[i].role;
         is_noted = (role == ARRAY || role == WEAK) && call->native_order[i] == (int)i;

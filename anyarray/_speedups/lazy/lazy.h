@@ -5,7 +5,7 @@
 
 #include "loops.h"
 
-#define MAX_AXES 8    /* of the result */
+#define MAX_AXES 8   /* of the result */
 #define MAX_CALLS 64 /* of a chain, which is computed when it has so many */
 
 /* A recorded call of any backend; an Array has it in place of its native array. */
@@ -22,7 +22,7 @@ typedef struct lazy {
     int calls;                        /* the recorded calls that lead to it, and itself */
     npy_intp group;                   /* of a reduction: elements reduced to one; 0 for other calls */
     int reduction;                    /* its kind, as in Call */
-    PyObject *memory;                 /* for other libraries with views: a tuple of the objects that own the memory it reads */
+    PyObject *memory;                 /* for other libraries with views: a tuple of the owners of what it reads */
     int ndim, mark, at, readers;      /* the last three are set by graph.c */
     npy_intp shape[MAX_AXES], size, nbytes; /* the last of the result, or of the operands it keeps alive if more */
     struct lazy *previous, *next; /* in the ring of recorded calls */

@@ -82,7 +82,8 @@ loop_of(Call *call, PyObject *name, PyObject *home, PyObject *const *dtypes, int
                       : is_numpy    ? PyObject_CallFunctionObjArgs(config.loop_of, name, given, NULL)
                                     : PyObject_CallFunctionObjArgs(config.result_dtype, name, home, given, NULL);
     Py_XDECREF(given);
-    KnownLoop *known = found == NULL ? NULL : PyMem_RawCalloc(1, sizeof *known); /* never freed: recorded calls refer to it */
+    /* Never freed: recorded calls refer to it. */
+    KnownLoop *known = found == NULL ? NULL : PyMem_RawCalloc(1, sizeof *known);
     if (known == NULL) {
         Py_XDECREF(found);
         return PyErr_Occurred() ? NULL : (PyErr_NoMemory(), NULL);

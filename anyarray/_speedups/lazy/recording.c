@@ -274,7 +274,8 @@ record_lazy(Call *call, PyObject *const *values)
             result = record_power(call, home, operands, name, below);
         }
         else if (!(call->flags & IS_POWER) || operands[1].array == NULL || has_shape_of_operand(&operands[0], &operands[1])) {
-            result = record_named(call, home, call->name, operands, count, below); /* a broadcast exponent may be 0.5: see `standard_pow` */
+            /* A broadcast exponent may be 0.5: see `backends.numpy.standard_pow`. */
+            result = record_named(call, home, call->name, operands, count, below);
         }
     }
     clear_operands(operands, count);
