@@ -119,13 +119,6 @@ new_filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_De
     return wrap_new(array);
 }
 
-/* Returns a new reference to a shape as a tuple; NULL with an exception. */
-static PyObject *
-shape_as_tuple(PyObject *given)
-{
-    return PyTuple_CheckExact(given) ? Py_NewRef(given) : PyTuple_Pack(1, given);
-}
-
 /* zeros(shape), ones(shape), empty(shape), full(shape, number) */
 PyObject *
 fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
@@ -148,10 +141,11 @@ fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
         Py_DECREF(dtype);
         return fall_back();
     }
-    PyObject *values[] = {shape_as_tuple(args[0]), is_full ? args[1] : NULL}, *array = NULL;
-    if (values[0] != NULL) {
+    PyObject *tuple = PyTuple_CheckExact(args[0]) ? Py_NewRef(args[0]) : PyTuple_Pack(1, args[0]);
+    PyObject *values[] = {tuple, is_full ? args[1] : NULL}, *array = NULL;
+    if (tuple != NULL) {
         array = create_on_backend(call, home, values, 1 + is_full, dtype_on_backend(home, dtype));
-        Py_DECREF(values[0]);
+        Py_DECREF(tuple);
     }
     return array == NULL ? fall_back() : array;
 }

@@ -422,14 +422,6 @@ warn(const Run *run)
     return done != NULL;
 }
 
-static int
-call_with(PyObject *function, Lazy *lazy)
-{
-    PyObject *done = PyObject_CallOneArg(function, (PyObject *)lazy);
-    Py_XDECREF(done);
-    return done != NULL;
-}
-
 int
 compute_into(Lazy *lazy, PyObject *into)
 {
@@ -437,7 +429,9 @@ compute_into(Lazy *lazy, PyObject *into)
     Py_INCREF(lazy);
     int is_done = compute_other_shapes(lazy); /* in chains of their own */
     if (is_done && !is_numpy && lazy->value == NULL) {
-        is_done = call_with(config.compute, lazy);
+        PyObject *done = PyObject_CallOneArg(config.compute, (PyObject *)lazy);
+        is_done = done != NULL;
+        Py_XDECREF(done);
     }
     if (is_done && is_numpy) {
         Run run = {.results = NULL};

@@ -18,7 +18,7 @@ clear_operands(Operand *operands, int count)
 
 /* Reads a shape. Returns 0, perhaps with an exception, if it has too many axes or unknown lengths, as in a trace. */
 static int
-read_shape(PyObject *shape, Operand *operand)
+read_native_shape(PyObject *shape, Operand *operand)
 {
     if (!PyTuple_Check(shape) || PyTuple_GET_SIZE(shape) > MAX_AXES) {
         return 0;
@@ -43,7 +43,7 @@ describe(PyObject *home, Operand *operand)
     }
     operand->dtype = dtype_of(home, native);
     PyObject *shape = operand->dtype == NULL ? NULL : PyObject_CallMethodOneArg(home, constants.shape_of, native);
-    int is_known = shape != NULL && read_shape(shape, operand);
+    int is_known = shape != NULL && read_native_shape(shape, operand);
     Py_XDECREF(shape);
     return is_known;
 }

@@ -32,7 +32,7 @@ group_of(const Lazy *operand, PyObject *axis, int keeps, int *ndim, npy_intp *sh
 
 /* Records a reduction: a new reference; NULL, perhaps with an exception, if it must run now. */
 static PyObject *
-reduction_of(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp below)
+record_over_axis(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp below)
 {
     npy_intp shape[MAX_AXES];
     int ndim;
@@ -83,7 +83,7 @@ record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
     }
     Py_INCREF(operand);
     npy_intp below = recorded_below(call->choice.limit);
-    PyObject *result = reduction_of(call, operand, axis, keeps, below);
+    PyObject *result = record_over_axis(call, operand, axis, keeps, below);
     Py_DECREF(operand);
     return result == NULL ? run_now() : wrap(result, config.numpy_home);
 }

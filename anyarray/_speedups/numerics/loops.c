@@ -16,7 +16,7 @@ typedef struct {
     PyArrayObject *array; /* NULL for a scalar or a 0-d array */
     int typenum;
     npy_cdouble value; /* a scalar after a cast */
-} Operand;
+} LoopOperand;
 
 int
 import_ufuncs(void)
@@ -27,7 +27,7 @@ import_ufuncs(void)
 
 /* Reads an operand. Returns 0 without an exception if the ufunc must read it. */
 static int
-read_operand(PyObject *native, Operand *operand)
+read_loop_operand(PyObject *native, LoopOperand *operand)
 {
     operand->array = NULL;
     operand->stride = 0;
@@ -54,7 +54,7 @@ read_operand(PyObject *native, Operand *operand)
 /* Casts a scalar to the dtype of the other operand, if both promote to that. Returns 0 without an exception otherwise.
 */
 static int
-cast_operand(PyObject *native, Operand *operand, int typenum)
+cast_operand(PyObject *native, LoopOperand *operand, int typenum)
 {
     if (PyArray_CheckExact(native) || !PyArray_CanCastSafely(operand->typenum, typenum)) {
         return 0;
@@ -92,13 +92,13 @@ with the exception that it would raise. */
 static PyObject *
 run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
 {
-    Operand operands[2];
+    LoopOperand operands[2];
     if (count < 1 || count > 2 || (size_t)ufunc->nin != count || ufunc->nout != 1 || ufunc->core_enabled) {
         return NULL;
     }
     PyArrayObject *model = NULL; /* the operand with the shape of the result */
     for (size_t i = 0; i < count; i++) {
-        if (!read_operand(natives[i], &operands[i])) {
+        if (!read_loop_operand(natives[i], &operands[i])) {
             return NULL;
         }
         if (operands[i].array != NULL) {
