@@ -74,13 +74,13 @@ cast_operand(PyObject *native, LoopOperand *operand, int typenum)
 static int
 find_loop(PyUFuncObject *ufunc, const int *wanted)
 {
-    for (int i = 0; ufunc->functions != NULL && i < ufunc->ntypes; i++) {
-        const char *types = ufunc->types + i * ufunc->nargs;
-        int is_found = 1;
-        for (int k = 0; is_found && k < ufunc->nargs; k++) {
-            is_found = wanted[k] == types[k] || wanted[k] < 0;
+    const char *types = ufunc->types;
+    for (int i = 0; ufunc->functions != NULL && i < ufunc->ntypes; i++, types += ufunc->nargs) {
+        int k = 0;
+        while (k < ufunc->nargs && (types[k] == wanted[k] || wanted[k] < 0)) {
+            k++;
         }
-        if (is_found) {
+        if (k == ufunc->nargs) {
             return ufunc->functions[i] == NULL ? -1 : i;
         }
     }
