@@ -366,7 +366,7 @@ def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Excepti
 
 
 def is_differentiated(native: Native, source: Backend) -> bool:
-    """Whether a derivative with respect to an array with values is being computed."""
+    """Whether an array with values is being differentiated."""
     ask = source.is_differentiated
     return ask is not None and ask(native)
 

@@ -588,7 +588,7 @@ def _is_read_only(array: Any) -> bool:
 
 
 def _is_writable_again(array: Any) -> bool:
-    """Make memory that no other code uses writable; returns whether it could."""
+    """Make memory writable that no other code uses; returns success."""
     native = array._native
     if type(native) is not _ndarray:
         return bool(array._home.backend.hook("is_own")(native))

@@ -140,5 +140,5 @@ def register(library: Library) -> None:
 
 
 def libraries() -> dict[str, Library]:
-    """Every known library by name, those of `LIBRARIES` first; imports none."""
+    """Every known library by name, `LIBRARIES` first; imports none."""
     return {**LIBRARIES, **{k: v for k, v in registered().items() if k not in LIBRARIES}}

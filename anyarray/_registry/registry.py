@@ -494,7 +494,7 @@ VARIABLES: Final[set[type]] = set()
 
 
 def is_of_framework(kind: type) -> bool:
-    """Whether a class is one of arrays or variables of a library other than NumPy."""
+    """Whether a class is of arrays or variables, and not NumPy's."""
     library = _library_by_class[kind] if kind in _library_by_class else _cached_library_of(kind)
     return kind in VARIABLES if library is None else library.name != "numpy"
 

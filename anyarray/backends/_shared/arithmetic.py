@@ -1,4 +1,7 @@
-"""Elementwise functions with NumPy's values, for libraries whose own differ."""
+"""Elementwise functions with NumPy's values.
+
+They are for libraries whose own functions differ.
+"""
 
 from __future__ import annotations
 

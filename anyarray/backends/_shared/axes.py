@@ -1,4 +1,4 @@
-"""Validation and normalization of axes, shapes, diagonals and the arguments of `arange`."""
+"""Validation and normalization of axes, shapes and similar arguments."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def moved(ndim: int, source: int | Sequence[int], destination: int | Sequence[in
 def rolled(
     shift: int | Sequence[int], axis: int | Sequence[int], shape: Sequence[Any]
 ) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shifts of `roll`, modulo the lengths that are known, and its axes."""
+    """The shifts of `roll`, modulo the known lengths, and its axes."""
     shifts = (shift,) if isinstance(shift, int) else tuple(shift)
     axes = (axis,) if isinstance(axis, int) else tuple(axis)
     shifts = shifts * len(axes) if len(shifts) == 1 else shifts

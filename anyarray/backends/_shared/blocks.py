@@ -1,4 +1,7 @@
-"""Elementwise functions computed in blocks, because they need many temporary arrays."""
+"""Elementwise functions computed in blocks.
+
+These functions need many temporary arrays.
+"""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def to_device(library: str, a: np.ndarray[Any, Any], number: int, take: Callable
 
 
 def to_host(library: str, exporter: Any, dtype: Any, nbytes: int, number: int) -> np.ndarray[Any, Any] | None:
-    """A copy of an array on a GPU as an ndarray; None if there is no carrier."""
+    """An array on a GPU as an ndarray; None if there is no carrier."""
     return _carried(library, dtype, nbytes, lambda by: by.to_numpy(by.from_dlpack(exporter, number)))
 
 

@@ -1,6 +1,6 @@
-"""The files of a backend's folder, one for each chapter of the standard, and their functions.
+"""The files of a backend's folder, and the functions in each.
 
-A file may have other public names, for other files of the folder.
+There is a file for each chapter of the standard. It may have other public names, for other files of the folder.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def cofactors(
 
 
 def cofactors_of_singular(xp: Any, x: Native) -> Native:
-    """`cofactors` of singular matrices, by their singular value decomposition."""
+    """`cofactors` of singular matrices, by their singular values."""
     u, s, vh = xp.linalg.svd(x)
     ones = xp.ones_like(s[..., :1])
     before = xp.cumprod(xp.concatenate([ones, s[..., :-1]], -1), -1)

@@ -26,7 +26,7 @@ class Buffer(Protocol):
     bytes: np.ndarray[Any, Any]
 
     def send(self, start: int, nbytes: int) -> None:
-        """Start to copy its first `nbytes` bytes to offset `start` of the array."""
+        """Start to copy its first `nbytes` to byte `start` of the array."""
 
     def wait(self) -> None:
         """Wait until the last copy is complete."""
