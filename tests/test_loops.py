@@ -20,7 +20,11 @@ from anyarray.standard import elementwise
 pytestmark = pytest.mark.few_backends
 
 NATIVE: Final = {name: registry.backend_of_name("numpy").function(name) for name in elementwise.__all__}
-UFUNCS: Final = {name: one for name, one in NATIVE.items() if isinstance(one, np.ufunc)}
+UFUNCS: Final = {
+    **{name: one for name, one in NATIVE.items() if isinstance(one, np.ufunc)},
+    "floor_divide": np.floor_divide,
+    "remainder": np.remainder,
+}
 DTYPES: Final = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64",
     "float32", "float64", "complex64", "complex128",
@@ -110,9 +114,9 @@ def test_operands_of_two_dtypes_are_promoted(dtype: str) -> None:
         x = drawn(dtype, rng)
         for other in DTYPES:
             y = drawn(other, rng)
-            for name in ("multiply", "less_equal"):
+            for name in ("multiply", "less_equal", "floor_divide", "remainder"):
                 found = outcome(getattr(xp, name), x, y)
-                assert issubclass(found[0], TypeError) or found == outcome(NATIVE[name], x._native, y._native)
+                assert issubclass(found[0], TypeError) or found == outcome(getattr(np, name), x._native, y._native)
 
 
 def test_what_is_no_function_of_elements_is_left_to_the_ufunc() -> None:
@@ -121,6 +125,16 @@ def test_what_is_no_function_of_elements_is_left_to_the_ufunc() -> None:
         m = xp.asarray(x)
         assert outcome(xp.matmul, m, m) == outcome(np.matmul, x, x)
         assert outcome(xp.vecdot, m, m) == outcome(np.vecdot, x, x)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_quotients_of_some_hundred_floats_have_numpys_bits(dtype: str) -> None:
+    rng = np.random.default_rng(7)
+    x, y = rng.normal(size=(2, 300)).astype(dtype)
+    x[::50] = y[::40] = 0
+    with xp.backend("numpy"):
+        for name in ("floor_divide", "remainder"):
+            assert outcome(getattr(xp, name), xp.asarray(x), xp.asarray(y)) == outcome(getattr(np, name), x, y)
 
 
 @pytest.mark.parametrize("size", [999, 1000, 1001])

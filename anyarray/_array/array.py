@@ -648,7 +648,7 @@ Array._native = _slot if speedups is None else speedups.NativeSlot(_slot)
 compiled.configure(Array, protocols.UFUNCS, OPERANDS, LAZY_FUNCTIONS)
 for _method, _kind in (
     ("__getitem__", "getitem"), ("__setitem__", "setitem"), ("__array_ufunc__", "ufunc"), ("__copy__", "copy"),
-    ("__array__", "array"), ("__iter__", "iter"), ("__divmod__", "divmod"), ("__bool__", "bool"), ("__int__", "int"),
+    ("__array__", "array"), ("__iter__", "iter"), ("__bool__", "bool"), ("__int__", "int"),
     ("__float__", "float"), ("__index__", "index"), ("__hash__", "hash"), ("item", "item"), ("ravel", "ravel"),
     ("reshape", "reshape"), ("__len__", "len"),
 ):  # fmt: skip

@@ -120,7 +120,7 @@ def _flags(declaration: Declaration) -> Any:
 def fast_path(kind: str) -> Callable[[F], F]:
     """Give a function with a body of its own a compiled call.
 
-    Its kind names the compiled path: getitem, setitem, divmod, ufunc, transpose, ravel, reshape, copy, array, iter,
+    Its kind names the compiled path: getitem, setitem, ufunc, transpose, ravel, reshape, copy, array, iter,
     bool, int, float, index, hash, item, len, shape, ndim, size or dtype, which are methods and
     attributes of Array, or fill, fill_like, arange, asarray, from_dlpack,
     astype or result_type. It takes options by position as `by_position` says.
@@ -128,7 +128,7 @@ def fast_path(kind: str) -> Callable[[F], F]:
 
     def decorated(function: F) -> F:
         variant = {"variant": function.__name__[0]} if kind in _SHARED else {}
-        name = "floor_divide" if kind == "divmod" else function.__name__  # whose cost decides
+        name = function.__name__
         if not by_position.options_of(function):
             return function if speedups is None else _made(function, name, kind, **variant)
         body = functools.partial(by_position.takes_by_position, function)

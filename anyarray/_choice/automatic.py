@@ -293,7 +293,7 @@ def key_of(arrays: Sequence[Any], axis: cost.Axis) -> tuple[Any, ...]:
     """What calls alike have in common, beside the function.
 
     The axis, and of each Array the home, the backend of its second copy, the shape and the dtype. `key_of` in
-    `_speedups/entry/decisions.c` makes the same.
+    `_speedups/entry/choice.c` makes the same.
     """
     key: list[Any] = [axis]
     for one in arrays:

@@ -292,7 +292,7 @@ def _add(kept: dict[Any, Any], key: Any, value: Any) -> None:
 def at_home(function: str) -> dict[Any, Home]:
     """Where calls of a function run that need nothing else, by their key.
 
-    One dict per function, which is cleared in place: `_speedups/entry/decisions.c` reads it.
+    One dict per function, which is cleared in place: `_speedups/entry/choice.c` reads it.
     """
     return _at_home.setdefault(function, {})
 

@@ -117,7 +117,7 @@ def compute(*targets: Any) -> None:
                 names = dict(zip(map(id, graph.nodes), graph.results, strict=True))
                 graph = graph._replace(nodes=list(targets), results=[names[id(one)] for one in targets])
                 values = compiler_of(home).values(graph)
-        speedups.keep(graph.nodes, values)
+        speedups.set_values(graph.nodes, values)
 
 
 @contextmanager

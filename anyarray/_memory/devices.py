@@ -20,16 +20,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class DeviceMemory:
-    """The memory of a device, in bytes, as `xp.memory()` lists it."""
+    """The memory of a device, in bytes; a row of `xp.memory()`."""
 
     device: str
-    """"cpu", or as "gpu:0"."""
+    """"cpu", or a name such as "gpu:0"."""
     total: int | None
-    """All that it has; None where no loaded library says so."""
+    """Its size; None if no loaded library reports it."""
     free: int | None
-    """What no program has taken."""
+    """Memory that no program uses; None if no loaded library reports it."""
     held: Mapping[str, int]
-    """By library: what its arrays take and, where it says so, what it keeps for later ones."""
+    """By library: the memory of its arrays and, if it reports it, the memory that it caches."""
 
 
 def memory() -> list[DeviceMemory]:
@@ -45,7 +45,7 @@ def memory() -> list[DeviceMemory]:
     rows: dict[str, DeviceMemory] = {}
     for backend in registry.loaded_backends():
         if backend.kind == "mesh":
-            continue  # its devices come by themselves
+            continue  # its devices have rows of their own
         device = backend.kind if backend.kind == "cpu" else f"{backend.kind}:{backend.index}"
         total, free, held = backend.hook("memory")(backend.native_device)
         row = rows.get(device, DeviceMemory(device, None, None, {}))
@@ -93,9 +93,9 @@ def refuse(function: str, error: Exception) -> None:
 
 
 def tried(function: str, attempt: Callable[..., T], /, *args: Any, **options: Any) -> T:
-    """What `attempt` returns, called once more if memory was freed.
+    """The result of `attempt`, which is called again if memory was freed.
 
-    `function` is what the user called.
+    `function` is the function that the user called.
     """
     while True:
         try:
@@ -106,7 +106,7 @@ def tried(function: str, attempt: Callable[..., T], /, *args: Any, **options: An
 
 
 def out_of_memory(function: str, error: Exception) -> errors.OutOfMemoryError:
-    """The error for a library's own out-of-memory error, `error`."""
+    """The OutOfMemoryError for a library's own error."""
     library = registry.library_of_error(error)
     text = str(error).partition("\n")[0].rstrip(". ")
     text = re.sub(r" for an array with shape \(\d+,\) and data type uint8$", "", text)  # ours, for alignment
@@ -122,7 +122,7 @@ def out_of_memory(function: str, error: Exception) -> errors.OutOfMemoryError:
 
 
 def size(nbytes: int) -> str:
-    """A number of bytes in the unit that fits: 72 MB."""
+    """A number of bytes in a suitable unit: 72 MB."""
     exponent = next((at for at in range(3) if nbytes < 1000 ** (at + 1)), 3)
     return f"{nbytes / 1000**exponent:.3g} {_UNITS[exponent]}"
 

@@ -39,7 +39,7 @@ def raise_trim_threshold() -> None:
 def want_huge_pages() -> None:
     """Let the heap grow by huge pages, unless they are turned off for NumPy.
 
-    `_speedups/core/pages.h` describes the savings.
+    `_speedups/core/allocator.h` describes the savings.
     """
     if extension.speedups is not None and os.environ.get("NUMPY_MADVISE_HUGEPAGE") != "0":
         extension.speedups.want_huge_pages()

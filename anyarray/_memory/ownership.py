@@ -92,7 +92,7 @@ def _is_held_by(array: Any, holders: Callable[[Any], int], views: int) -> bool:
     """Whether only this number of views holds the memory of an Array."""
     try:
         return holders(array._native) <= views
-    except (RuntimeError, NotImplementedError):  # it has no memory, as a traced one
+    except (RuntimeError, NotImplementedError):  # a traced array has no memory
         return False
 
 
@@ -111,7 +111,7 @@ def _may_overlap(view: Any) -> bool:
     Elements of a broadcast ndarray do.
     """
     if not isinstance(view, np.ndarray) or view.flags.c_contiguous:
-        return False  # other libraries have none such
+        return False  # arrays of other libraries do not overlap
     extent = view.itemsize
     for stride, length in sorted(zip(map(abs, view.strides), view.shape, strict=True)):
         if length > 1:

@@ -33,7 +33,7 @@ write therefore reuses (donates) the buffer of an immutable array only with this
 
 
 def note_export(array: Any) -> None:
-    """Record that the user gets a reference to the native array."""
+    """Record that the user now has a reference to the native array."""
     if getattr(array, "_second", None) is OWN:
         array._second = None
 

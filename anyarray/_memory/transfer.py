@@ -51,7 +51,7 @@ class Transfer:
     line: int
     """The line in it."""
     nbytes: int
-    """Bytes of the array."""
+    """The size of the array."""
     kind: Literal["view", "copy"]
     """Whether both share the memory."""
     seconds: float
@@ -186,7 +186,7 @@ class Route(NamedTuple):
         if self.alias is None:
             return None
         if self.needs_shareable:
-            native = alignment.as_writable(native)  # it may be guarded, which the target need not know
+            native = alignment.as_writable(native)  # a guarded ndarray is read-only
             if not alignment.is_shareable(native):
                 return None
         try:
@@ -364,7 +364,7 @@ def _refuse_traced(native: Native, source: Backend, cause: str, refusal: Excepti
 
 
 def is_differentiated(native: Native, source: Backend) -> bool:
-    """Whether a derivative is being computed of an array that has values."""
+    """Whether an array with values is being differentiated."""
     ask = source.is_differentiated
     return ask is not None and ask(native)
 
@@ -416,7 +416,7 @@ def _refuse_leak(native: Native, source: Backend, cause: str) -> None:
             leak = errors.leaked(cause)
             if (
                 source.library == "tf" and cause == "bool"
-            ):  # AutoGraph asks for the condition of a loop in another graph
+            ):  # AutoGraph evaluates the condition of a loop in another graph
                 leak.args = (f"{leak}. {_AUTOGRAPH}",)
             raise leak from error
         raise
@@ -432,7 +432,7 @@ def _traced_error(source: Backend, purpose: str, cure: str) -> errors.TransferEr
 
 
 def _guard(native: Native, source: Backend, target: str, cause: str, explicit: bool) -> None:
-    """Raise or warn if a guard is open and the coming copy is implicit."""
+    """Raise or warn if a guard is open and the copy is implicit."""
     mode = watch().guard
     if explicit or mode == "off":
         return

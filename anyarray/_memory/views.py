@@ -54,9 +54,9 @@ class Selection(Protocol):
 
 
 class Indexed:
-    """`x[key]`, with integers, slices, None and `...` alone.
+    """`x[key]` for a basic key: integers, slices, None and `...`.
 
-    An integer may be a native array without axes, whose value is not known here.
+    An integer may be a 0-d native array, whose value is unknown.
     """
 
     __slots__ = ("_key",)
@@ -90,7 +90,7 @@ class Indexed:
 class Rearranged:
     """The elements of an array in another shape or order, by a function.
 
-    Without the function's inverse they are only read, as what `broadcast_to` gives.
+    Without an inverse, the view is read-only, as that of `broadcast_to`.
     """
 
     __slots__ = ("_function", "_inverse", "is_read_only", "is_reordered")
@@ -103,7 +103,7 @@ class Rearranged:
     ) -> None:
         self._function = function
         self._inverse = inverse
-        """Gives the array of the view from the whole one and what is written to the view."""
+        """Returns the whole array after a write to the view; takes the home, the whole array and the value."""
         self.is_read_only = inverse is None
         self.is_reordered = is_reordered or inverse is None
 
@@ -128,7 +128,7 @@ class Strided:
         self._places: Native = None
         self.is_read_only = is_read_only
         self.may_repeat = True
-        """Whether an element may occur more than once, as in windows; known once the places are."""
+        """Whether an element may occur more than once, as in windows; exact once the places are computed."""
 
     def read(self, home: Home, native: Native) -> Native:
         if type(native) is _ndarray:
@@ -141,7 +141,7 @@ class Strided:
         if self.is_read_only:
             raise read_only("setitem")
         flat, places = home.reshape(native, (-1,)), self._places_in(home, native)
-        if self.may_repeat:  # what was changed is written last
+        if self.may_repeat:  # changed elements are written last
             places, value = home.reshape(places, (-1,)), home.reshape(value, (-1,))
             before = home.getitem(flat, places)
             is_nan = home.not_equal(value, value) if home.dtype(value).kind in "fc" else None
@@ -154,7 +154,7 @@ class Strided:
         return home.reshape(flat, tuple(home.shape_of(native)))
 
     def _places_in(self, home: Home, native: Native) -> Native:
-        """The places of the elements among all of an array in row-major order.
+        """The indices of the elements in the flattened array.
 
         They are computed at their first use: most views are neither written nor read again.
         """
@@ -194,7 +194,7 @@ class View:
 
     def is_seen(self) -> bool:
         """Whether it is a view, or has a view that still exists."""
-        return self.parent is not None or any(True for _ in self.views())  # not by the truth of an Array
+        return self.parent is not None or any(True for _ in self.views())  # without the truth value of an Array
 
 
 class Reordered(View):
@@ -211,7 +211,7 @@ READ_ONLY: Final = View(None, None)
 
 
 def read_only(function: str) -> errors.ArgumentValueError:
-    """Error for a write to a view that is read-only in NumPy."""
+    """The error for a write to a view that is read-only in NumPy."""
     return errors.ArgumentValueError(
         f"{function}: x is a read-only view, as broadcast_to and diagonal give. Copy it first: xp.asarray(x, copy=True)"
     )
@@ -387,7 +387,7 @@ def layout_of(array: Any) -> np.ndarray[Any, Any] | None:
 def keep_order(operands: Sequence[Any], result: Any) -> None:
     """Record the layout of a result in the order of its operands, as in NumPy.
 
-    This is needed only for immutable memory, and only if the axes of an operand are reordered.
+    Only needed for immutable memory, if the axes of an operand are reordered.
     """
     if result._home.has_views or not any(type(view_of(one)) is Reordered for one in operands):
         return
@@ -506,9 +506,9 @@ def guard(array: Any) -> None:
 
 
 def guard_alone(array: Any) -> bool:
-    """Guard an Array, unless others have its memory, too.
+    """Guard an Array, unless other code has its memory, too.
 
-    They would miss later writes to it. Returns whether it is guarded. Callers must not hold its native array in a
+    They would miss later writes. Returns whether the Array is now guarded. Callers must not hold its native array in a
     variable.
     """
     if not ownership.is_sole_owner(array):
@@ -532,7 +532,7 @@ def guarded(native: Native) -> Native:
 def apart(native: Native) -> Native:
     """A native array of the same values that writes to an Array do not change.
 
-    Few elements are copied, which takes no longer than guarding them and makes their views cheaper.
+    Small arrays are copied, which takes no longer than guarding them and makes their views cheaper.
     """
     if type(native) is _ndarray and native.nbytes < alignment.MODEST:
         return native.copy("K")
@@ -547,7 +547,7 @@ def own(array: Any) -> None:
     root = root_of(array)
     with ownership.lock_of(root):
         if not is_guarded(array):
-            return  # another thread has been here
+            return  # another thread did it first
         views = list(_views_within(root))
         if array is not root and all(one is not array for one in views):
             views.append(array)  # recorded by another thread while the others got this memory
@@ -566,9 +566,9 @@ def own(array: Any) -> None:
 
 
 def _copied(array: Any) -> Native:
-    """A copy of a native array with its order of axes.
+    """A copy of a native array in its memory order.
 
-    So views of it can be views of the copy.
+    So views of it can become views of the copy.
     """
     native = array._native
     is_usual = type(native) is not _ndarray or native.flags.c_contiguous
@@ -588,7 +588,7 @@ def _is_read_only(array: Any) -> bool:
 
 
 def _is_writable_again(array: Any) -> bool:
-    """Whether memory that no other code uses could be made writable."""
+    """Make memory writable that no other code uses; returns success."""
     native = array._native
     if type(native) is not _ndarray:
         return bool(array._home.backend.hook("is_own")(native))
@@ -600,19 +600,19 @@ def _is_writable_again(array: Any) -> bool:
 
 
 def _is_layout(home: Home, x: Native) -> bool:
-    """Whether an array is one of `layout_of`."""
+    """Whether an array is a result of `layout_of`."""
     return home is _NUMPY and x.dtype.kind == "V"
 
 
 def _shaped(home: Home, whole: Native, value: Native, *args: Any, **kwargs: Any) -> Native:
-    """What is written to a view, in the shape of the whole array."""
+    """The value of a write to a view, in the shape of the whole array."""
     return home.reshape(value, tuple(home.shape_of(whole)))
 
 
 def _by(
     name: str, inverse: Callable[..., Native] | None = None, *, is_reordered: bool = False
 ) -> Callable[..., Selection]:
-    """Views by the function of a name; see `Rearranged`."""
+    """A selection by the native function `name`; see `Rearranged`."""
 
     def selection(*args: Any, **kwargs: Any) -> Selection:
         def read(home: Home, x: Native) -> Native:
@@ -631,7 +631,7 @@ def _permuted_back(home: Home, whole: Native, value: Native, axes: Sequence[int]
 
 
 permuted: Final = _by("permute_dims", _permuted_back, is_reordered=True)
-"""The view that `permute_dims` gives."""
+"""The selection of `permute_dims`."""
 
 
 def _reshaped(shape: Any, **options: Any) -> Selection:
@@ -662,7 +662,7 @@ def _part(name: str) -> Callable[..., Selection]:
 def of_bits(came: str, wanted: str) -> Selection:
     """The bits of elements of one dtype as numbers of another.
 
-    Parts of elements, and several elements as one, have no layout.
+    There is no layout if the sizes of the dtypes differ.
     """
     is_alike = KNOWN[came].itemsize == KNOWN[wanted].itemsize
 

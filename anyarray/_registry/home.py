@@ -1,4 +1,4 @@
-"""Where Arrays live: a home, with its native functions and constants."""
+"""The home of Arrays: a backend, with its native functions and constants."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ class Home:
         self.placed = placed
         self.has_views = backend.has_views
         self.dtypes: dict[Any, DType] = _NativeDtypes(backend)
-        """Our dtype by the library's; a cache."""
+        """The package's dtype by the library's; a cache."""
         self.latest_dtype: tuple[Any, DType | None] = (None, None)
-        """The library's dtype of the last lookup, and ours; a cache of one entry."""
+        """The library's and the package's dtype of the last lookup; a cache of one entry."""
         self.constants = Constants(self)
         """0-d native arrays by (Python scalar or its `zero`, its class, native dtype of the array operand)."""
         self.scalars = _Scalars(backend)
-        """The hook that makes a 0-d array, the library's dtype and ours, by name of the dtype; a cache."""
+        """The hook that makes a 0-d array, the library's dtype and the package's, by name of the dtype; a cache."""
         self.powers: dict[tuple[Any, type, Any], str | None] = _Powers(self)
         """The function that replaces `pow`, or None, by (exponent of `POWERS`, its class, native dtype)."""
         self.__dict__ = {name: _LazyFunction(self, name) for name in declared}
@@ -58,11 +58,11 @@ class Home:
         return getattr, (self.backend, "placed" if self.placed else "free")
 
     def dtype(self, native: Native) -> DType:
-        """Our dtype of a native array."""
+        """The package's dtype of a native array."""
         dtype_of = self.dtype_of
         dtype = dtype_of(native)
         latest, ours = self.latest_dtype
-        if dtype is not latest or ours is None:  # to hash a dtype of TensorFlow takes 0.25 us
+        if dtype is not latest or ours is None:  # hashing a dtype of TensorFlow takes 0.25 us
             ours = self.dtypes[dtype]
             self.latest_dtype = (dtype, ours)
         return ours
@@ -148,9 +148,9 @@ class Step(NamedTuple):
     operands: tuple[str, ...]
     """`x0`, `x1` ... are arrays, `v0`, `v1` ... results of earlier steps."""
     dtypes: tuple[Any, ...]
-    """The library's dtypes of the operands."""
+    """The native dtypes of the operands."""
     dtype: Any
-    """That of the result."""
+    """The native dtype of the result."""
 
 
 compositions: Final[dict[str, Composition]] = {}
@@ -165,9 +165,9 @@ def declare(name: str, operands: Operands | None = None) -> None:
 
 
 class _NativeDtypes(dict[Any, DType]):
-    """A cache of our dtype by the library's.
+    """A cache of the package's dtype by the library's.
 
-    It has all of NumPy's, because membership is tested.
+    NumPy's dtypes are all there from the start, because C code tests membership.
     """
 
     def __init__(self, backend: Backend) -> None:
@@ -187,7 +187,7 @@ class _NativeDtypes(dict[Any, DType]):
         raise errors.ArgumentTypeError(f"{self._backend}: Arrays do not support the dtype {native}")
 
 
-class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package, no error
+class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package, not an error
     """The array operand must be cast before it meets a Python scalar.
 
     The scalar's default dtype is narrower than the dtype to which it and the array promote.
@@ -195,7 +195,7 @@ class ArrayMustBeCast(LookupError):  # noqa: N818 - a signal within the package,
 
 
 zero: Final[Callable[[complex], str]] = repr
-"""The key of a zero, as 0.0 == -0.0; `_speedups/numerics/scalars.c` makes the same keys."""
+"""The key of a zero, because 0.0 == -0.0; `_speedups/numerics/scalars.c` makes the same keys."""
 
 
 def _has_zero(value: complex) -> bool:
@@ -217,8 +217,8 @@ class _Scalars(dict[str, tuple[Callable[..., Native], Any, DType]]):
 class Constants(dict[tuple[Any, type, Any], Native]):
     """A cache of 0-d native arrays of scalars: `x + 1` makes its 1 once.
 
-    The key holds the class, as True == 1 == 1.0, and the repr of a zero. A scalar
-    that takes a default dtype is looked up by that dtype, as defaults differ by context.
+    The key has the class, because True == 1 == 1.0, and the repr of a zero. A scalar that takes a default dtype is
+    looked up by that dtype, because defaults differ by context.
     """
 
     MOST: Final = 4096

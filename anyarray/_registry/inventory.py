@@ -9,10 +9,10 @@ from anyarray._registry import libraries, registry
 
 @dataclass(frozen=True)
 class BackendInfo:
-    """A known library, as `xp.backends()` lists it."""
+    """A known library; a row of `xp.backends()`."""
 
     name: str
-    """The name for `xp.backend(...)`, as "jax"."""
+    """The name for `xp.backend(...)`, such as "jax"."""
     is_installed: bool
     """Whether its package can be found."""
     version: str | None

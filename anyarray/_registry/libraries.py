@@ -25,7 +25,7 @@ class Library(NamedTuple):
     roots: tuple[str, ...] = ()
     """Top-level packages that define its array classes."""
     extra: str | None = None
-    """Our extra that installs it."""
+    """The extra of anyarray that installs it."""
     has_derivatives: bool = False
     """Whether error messages recommend it for derivatives."""
     needs: tuple[str, ...] = ()
@@ -140,5 +140,5 @@ def register(library: Library) -> None:
 
 
 def libraries() -> dict[str, Library]:
-    """Every known library by name, ours first; imports none."""
+    """Every known library by name, `LIBRARIES` first; imports none."""
     return {**LIBRARIES, **{k: v for k, v in registered().items() if k not in LIBRARIES}}

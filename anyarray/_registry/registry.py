@@ -187,7 +187,7 @@ class Backend:
     def __init__(self, loaded: _Loaded, kind: str, index: int, mesh: Any = None) -> None:
         self._loaded = loaded
         self.library = loaded.library.name
-        """The library's name, as "jax"."""
+        """The library's name, such as "jax"."""
         self.kind = kind
         """cpu, gpu or tpu."""
         self.index = index
@@ -198,7 +198,7 @@ class Backend:
         self.is_immutable = bool(getattr(loaded.module, "IS_IMMUTABLE", False))
         """Whether the library's arrays are immutable."""
         self.has_views = bool(getattr(loaded.module, "HAS_VIEWS", False))
-        """Whether parts of its arrays are views that are written in place."""
+        """Whether its arrays have views, which are written in place."""
         self.holders: Callable[[Native], int] | None = getattr(loaded.module, "holders", None)
         """The number of other holders of an array's memory; None if it is the reference count of `base`."""
         self.has_graph: Callable[[Native], bool] | None = getattr(loaded.module, "has_graph", None)
@@ -210,9 +210,9 @@ class Backend:
         self.is_in_place: Callable[[Native], bool] | None = getattr(loaded.module, "is_in_place", None)
         """A faster test whether an array is written in place; None if there is none."""
         self.number: Callable[[Native], complex | None] | None = getattr(loaded.module, "number", None)
-        """The Python number of an array without axes, faster than `to_numpy`; None if there is no such function."""
+        """Returns the Python number of a 0-d array, faster than `to_numpy`; None if there is no such function."""
         self.read_in_place: Callable[[Native], Any] | None = getattr(loaded.module, "read_in_place", None)
-        """A view of an array as an ndarray, faster than `to_numpy`; None if there is none."""
+        """Returns a view of an array as an ndarray, faster than `to_numpy`; None if there is no such function."""
         self.written: Callable[[Native, Any, Any], bool] | None = getattr(loaded.module, "written", None)
         """Writes a value in place, faster than `setitem`; None if there is no such function."""
         self._native_dtype = loaded.hook("native_dtype")
@@ -251,11 +251,11 @@ class Backend:
         return hasattr(self._loaded.module, name)
 
     def dtype_for(self, wanted: DType) -> Any:
-        """The library's dtype for one of ours."""
+        """The library's dtype for a DType."""
         if self.library == "numpy":
             return wanted.dtype
         found = self.native_dtype(wanted.name)
-        if wanted.dtype.isbuiltin == 1:  # the number of another is not the same in each process
+        if wanted.dtype.isbuiltin == 1:  # numbers of other dtypes differ between processes
             self._native_dtypes[wanted.dtype.num] = found
         return found
 
@@ -293,7 +293,7 @@ class Backend:
             return self._special(name, composition, composition.slopes)
         function = loaded.hook(name) if name in DEFAULT_HOOKS else getattr(loaded.module, name, None)
         is_own = callable(function)
-        # linalg first: NumPy's own `trace` and `diagonal` are of the first two axes, those of its linalg of the last.
+        # linalg first: NumPy's own `trace` and `diagonal` take the first two axes, those of its linalg the last two.
         for chapter in ("linalg", "fft", ""):
             if not callable(function) and (composition is None or self.library in composition.own):
                 space = getattr(loaded.namespace, chapter, None) if chapter else loaded.namespace
@@ -320,7 +320,7 @@ class Backend:
     def _special(
         self, name: str, composition: Composition, slopes: Sequence[Callable[..., Any] | None]
     ) -> Callable[..., Any]:
-        """A special function: of the module `SPECIAL`, or composed."""
+        """A special function, from the module `SPECIAL` or composed."""
         loaded = self._loaded
         module = getattr(loaded.module, "SPECIAL", None)
         special = module and importlib.import_module(module)
@@ -344,7 +344,7 @@ _MESH: Final = re.compile(r"(\w+(?:-\w+)?)-mesh\(((?: ?\w+=\d+,?)*)\)(?:\[([\d, 
 
 
 def parse(name: str) -> tuple[Library, str | None, int]:
-    """Library, kind and index that a name means; imports nothing.
+    """The library, kind and index of a name; imports nothing.
 
     The kind is None for the best device. Raises BackendNotFoundError, which suggests a similar name.
     """
@@ -374,7 +374,7 @@ def parse(name: str) -> tuple[Library, str | None, int]:
 def _splits(stem: str) -> Iterable[tuple[str, str | None]]:
     """Possible splits of a name into library and kind.
 
-    There are several, as a library's name may contain a hyphen.
+    There may be several, because a library's name may contain a hyphen.
     """
     yield stem, None
     library, hyphen, kind = stem.rpartition("-")
@@ -388,7 +388,7 @@ def _names(known: dict[str, Library]) -> list[str]:
 
 
 known: Final = _backends.get
-"""The backend of a name that was used before; None for others."""
+"""The backend of a name that was used before, or None."""
 
 
 def backend_of_name(name: str) -> Backend:
@@ -441,7 +441,7 @@ class Split(NamedTuple):
 
 
 def as_backend(device: Any) -> Backend:
-    """The backend that `device=` means: a Backend or a name."""
+    """The backend of an argument `device`: a Backend or a name."""
     if type(device) is Backend:
         return device
     if isinstance(device, str):
@@ -457,7 +457,7 @@ def loaded_libraries() -> list[_Loaded]:
 
 
 def loaded_backends() -> list[Backend]:
-    """Those of meshes, and one for each device of each loaded library."""
+    """The backends of all devices of loaded libraries, and those of meshes."""
     meshes = [one for one in list(_backends.values()) if one.kind == "mesh"]
     devices = [
         backend_of_name(_name(one.library, kind, index))
@@ -494,7 +494,7 @@ VARIABLES: Final[set[type]] = set()
 
 
 def is_of_framework(kind: type) -> bool:
-    """Whether it is a class of arrays or variables of a library but NumPy."""
+    """Whether a class is of arrays or variables, and not NumPy's."""
     library = _library_by_class[kind] if kind in _library_by_class else _cached_library_of(kind)
     return kind in VARIABLES if library is None else library.name != "numpy"
 
@@ -551,19 +551,19 @@ def _library_of(kind: type) -> Library | None:
 
 
 def is_leak(error: BaseException) -> bool:
-    """Whether it is a library's error for a leaked tracer."""
+    """Whether an error is a library's error for a leaked tracer."""
     return any(one.hook("is_leak")(error) for one in list(_loaded.values()))
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Whether it is a library's out-of-memory error."""
+    """Whether an error is a library's out-of-memory error."""
     return any(one.hook("is_out_of_memory")(error) for one in list(_loaded.values()))
 
 
 def library_of_error(error: BaseException) -> str:
-    """The loaded library whose out-of-memory error it is.
+    """The loaded library that raised an out-of-memory error.
 
-    That is the one that defines its class, else the first that knows it.
+    That is the library that defines its class, or else the first that recognizes it.
     """
     root = type(error).__module__.partition(".")[0]
     known = list(_loaded.values())

@@ -352,7 +352,7 @@ def expm1(x: Native, /) -> Native:
 
 
 def _quotient(numpys: np.ufunc) -> Callable[..., Native]:
-    """NumPy's ufunc, in a twentieth of its time for floats of one dtype.
+    """NumPy's ufunc, in a twentieth of its time for floats.
 
     `_speedups/numerics/quotients.c` has these, and gives the same bits and warnings.
     """
@@ -361,9 +361,11 @@ def _quotient(numpys: np.ufunc) -> Callable[..., Native]:
         return numpys
 
     def ufunc_of(*dtypes: np.dtype[Any]) -> np.ufunc:
-        return own if len({*dtypes}) == 1 and dtypes[0].char in "fd" else numpys
+        return own if all([dtype.char in own_dtypes for dtype in dtypes]) else numpys
 
-    @shortcut(numpys, "biuf", "biuf", axes=0)
+    own_dtypes = {types[0] for types in own.types}
+
+    @shortcut(own, "iuf", "iuf", axes=0)
     def function(x1: Native, x2: Native, /) -> Native:
         return ufunc_of(x1.dtype, x2.dtype)(x1, x2)
 

@@ -1,30 +1,28 @@
-/* Large results of NumPy in memory that every library takes as it is.
+/* The NumPy memory handler that aligns large results to ALIGNMENT bytes; call.c sets it around each call.
 
-NumPy asks the memory handler of the context for the memory of its arrays. Around a call that has a large array
-this one is set: it takes blocks from NumPy's own, with room to begin at a multiple of `ALIGNMENT`. An array keeps
-the handler with which it was made, so its memory is freed rightly whenever that is. A handler of the user's stays
-as it is. Source: NumPy's C API, "Memory management in NumPy" (NEP 49).
+NumPy takes the memory of new arrays from the handler of the current context. This handler takes it from NumPy's default
+handler, with padding. An array keeps the handler that allocated it, and frees its memory by it. A handler that the user
+has set stays. Source: NumPy's C API, "Memory management in NumPy" (NEP 49).
 
-Without this, as where nothing is compiled, such a result is copied when it is first lent: `_memory.transfer`. */
+Without this handler, `_memory.transfer` copies a large result when another library first shares it. */
 
 #include "allocator.h"
 #include "arrays.h"
 #include "fast_paths.h"
 #include "memory.h"
-#include "pages.h"
 
-#define LARGE (LARGE_NBYTES / (npy_intp)sizeof(double)) /* elements of a large array */
+#define LARGE (LARGE_NBYTES / (npy_intp)sizeof(double)) /* elements */
 #define HEADER sizeof(Header)
 #define PADDING (ALIGNMENT + HEADER)
-#define CAPSULE "mem_handler" /* what NumPy calls such capsules */
+#define CAPSULE "mem_handler" /* the name of NumPy's handler capsules */
 
-/* What stands before an array. */
+/* Stored in the bytes before the data of an array. */
 typedef struct {
-    size_t offset; /* bytes from the beginning of its block to its own */
+    size_t offset; /* from the start of the block to the data, in bytes */
     size_t nbytes; /* of the block */
 } Header;
 
-static PyDataMem_Handler *default_handler; /* NumPy's own */
+static PyDataMem_Handler *default_handler; /* NumPy's */
 static PyObject *aligning_handler;         /* a capsule of `handler` */
 
 static inline Header
@@ -41,7 +39,7 @@ aligned_offset(const char *block)
     return HEADER + (ALIGNMENT - ((uintptr_t)block + HEADER) % ALIGNMENT) % ALIGNMENT;
 }
 
-/* Where an array begins in a block of so many bytes, NULL in none. */
+/* Writes the header of an array into a block. Returns the data pointer; NULL for NULL. */
 static void *
 begin(char *block, size_t nbytes)
 {
@@ -83,23 +81,17 @@ aligned_free(void *Py_UNUSED(ctx), void *memory, size_t Py_UNUSED(size))
     }
 }
 
-/* As `ndarray.resize` asks for it. */
+/* Called by `ndarray.resize`. */
 static void *
 aligned_realloc(void *ctx, void *memory, size_t size)
 {
-    PyDataMemAllocator *own = &default_handler->allocator;
-    if (memory == NULL) {
-        return aligned_malloc(ctx, size);
+    void *resized = aligned_malloc(ctx, size);
+    if (resized != NULL && memory != NULL) {
+        size_t before = header_of(memory).nbytes - PADDING;
+        memcpy(resized, memory, before < size ? before : size);
+        aligned_free(ctx, memory, before);
     }
-    size_t offset = header_of(memory).offset;
-    char *block = size > SIZE_MAX - PADDING ? NULL : own->realloc(own->ctx, (char *)memory - offset, size + PADDING);
-    if (block == NULL) {
-        return NULL;
-    }
-    if (aligned_offset(block) != offset) {
-        memmove(block + aligned_offset(block), block + offset, size);
-    }
-    return begin(block, size + PADDING);
+    return resized;
 }
 
 static PyDataMem_Handler handler = {
@@ -123,32 +115,28 @@ is_large(PyObject *value)
     return native != NULL && PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= LARGE;
 }
 
-/* Whether a call may make a new array. To set a handler takes 0.2 us, which views are not worth. */
-static int
-may_allocate(Call *call, PyObject *const *args, Py_ssize_t nargs)
+/* Whether indexing by a key makes a copy: whether the key is an array or a list. */
+static inline int
+is_copying_key(PyObject *key)
 {
-    if (call->fast_path == fast_getitem) {
-        PyObject *key = nargs != 2 ? NULL : is_array(args[1]) ? get_slot(args[1], config.native_offset) : args[1];
-        return key != NULL && (PyArray_Check(key) || PyList_Check(key) || Py_TYPE(key) == &LazyType);
-    }
-    return !(call->flags & GIVES_VIEWS) && call->fast_path != fast_setitem && call->fast_path != fast_iter
-           && call->fast_path != fast_transpose && call->fast_path != fast_reshape && call->fast_path != fast_ravel
-           && call->fast_path != fast_array && call->fast_path != fast_inplace;
+    PyObject *native = is_array(key) ? get_slot(key, config.native_offset) : key;
+    return native != NULL && (PyArray_Check(native) || PyList_Check(native) || Py_TYPE(native) == &LazyType);
 }
 
 PyObject *
 align_allocations(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
-    int has_large = 0;
-    for (Py_ssize_t i = 0; i < nargs && i < 3 && !has_large; i++) { /* arrays are no later arguments */
+    if (!(call->flags & MAY_ALLOCATE)) {
+        return NULL;
+    }
+    int has_large = 0, is_sequence = nargs > 0 && (PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0]));
+    for (Py_ssize_t i = 0; i < nargs && i < 3 && !has_large; i++) { /* no function takes arrays in later positions */
         has_large = is_large(args[i]);
     }
-    if (!has_large && nargs && call->fast_path == fast_join && (PyList_CheckExact(args[0]) || PyTuple_CheckExact(args[0]))) {
-        for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(args[0]) && !has_large; i++) {
-            has_large = is_large(PySequence_Fast_GET_ITEM(args[0], i));
-        }
+    for (Py_ssize_t i = 0; is_sequence && !has_large && i < PySequence_Fast_GET_SIZE(args[0]); i++) {
+        has_large = is_large(PySequence_Fast_GET_ITEM(args[0], i));
     }
-    if (!has_large || !may_allocate(call, args, nargs)) {
+    if (!has_large || (call->fast_path == fast_getitem && !(nargs == 2 && is_copying_key(args[1])))) {
         return NULL;
     }
     use_huge_pages();

@@ -1,11 +1,9 @@
-/* How Arrays are read and made.
-
-Compiled: what `_call.wrapping.wrap` and `wrap_all` do. Left to Python: Arrays of other classes than Array
-itself. */
+/* Creates and deallocates Arrays, and asks backends about native arrays; used by all fast paths. Mirrors `wrap` and
+`wrap_all` of `_call.wrapping`. */
 
 #include "arrays.h"
 
-/* Whether an exception is a signal, by which a library leaves a computation, as torch.utils.checkpoint does; repeated in
+/* Whether an exception type is a signal of a library, such as that of torch.utils.checkpoint. Mirrors
 `_base.errors.is_signal`. */
 static int
 is_signal(PyObject *type)
@@ -83,13 +81,13 @@ dtype_of(PyObject *home, PyObject *native)
     return dtype;
 }
 
-#define MOST_FREE 64
+#define MAX_FREE 64
 
-/* Arrays that nobody has, whose memory is used for the next: linked by their slot of the native array. */
+/* The free list, linked by the slot of the native array. */
 static PyObject *free_arrays;
 static int free_count;
 
-/* As the class made by Python would do it, in a third of the time: it goes through the slots of all bases. */
+/* tp_dealloc of Array. Takes a third of the time of subtype_dealloc, which walks the slots of all base classes. */
 static void
 deallocate_array(PyObject *array)
 {
@@ -104,7 +102,7 @@ deallocate_array(PyObject *array)
     for (size_t i = 0; i < sizeof slots / sizeof *slots; i++) {
         Py_XDECREF(swap_slot(array, slots[i], NULL));
     }
-    if (type == config.array_type && free_count < MOST_FREE) {
+    if (type == config.array_type && free_count < MAX_FREE) {
         swap_slot(array, config.native_offset, free_arrays);
         free_arrays = array;
         free_count++;
@@ -117,12 +115,12 @@ deallocate_array(PyObject *array)
 }
 
 void
-use_free_arrays(void)
+install_deallocator(void)
 {
     config.array_type->tp_dealloc = deallocate_array;
 }
 
-/* A new Array of empty slots; NULL with an exception. */
+/* Returns a new Array whose slots are all NULL, from the free list if possible; NULL with an exception. */
 static PyObject *
 allocate_array(void)
 {
@@ -145,7 +143,7 @@ wrap(PyObject *native, PyObject *home)
         Py_DECREF(native);
         return NULL;
     }
-    swap_slot(array, config.native_offset, native); /* the slots of a new Array are NULL */
+    swap_slot(array, config.native_offset, native); /* NULL before */
     swap_slot(array, config.home_offset, Py_NewRef(home));
     return array;
 }
@@ -158,8 +156,7 @@ wrap_in_tuple(PyObject *natives, PyObject *home, PyTypeObject *type)
         return NULL;
     }
     Py_ssize_t count = PyTuple_GET_SIZE(tuple);
-    /* The class of a named tuple is not called, which takes several times as long. */
-    PyObject *result = type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
+    PyObject *result = new_tuple(type, count);
     for (Py_ssize_t i = 0; result != NULL && i < count; i++) {
         PyObject *array = wrap(Py_NewRef(PyTuple_GET_ITEM(tuple, i)), home);
         if (array == NULL) {

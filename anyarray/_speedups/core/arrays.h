@@ -1,4 +1,4 @@
-/* How Arrays are read and made, and native arrays of NumPy looked at. */
+/* Access to the slots of Arrays, and properties of native arrays. */
 
 #ifndef ANYARRAY_ARRAYS_H
 #define ANYARRAY_ARRAYS_H
@@ -14,20 +14,20 @@ is_array(PyObject *value)
     return Py_TYPE(value) == config.array_type;
 }
 
-/* A borrowed reference to the native array of an Array; NULL in one that is recorded, or whose making failed, and for
-a recorded number, which becomes a scalar in Python. */
+/* Returns a borrowed reference to the native array of an Array. NULL without an exception if its call is still
+recorded, if its initialization failed, or for a computed 0-d result, which Python converts to a scalar. */
 static inline PyObject *
 native_of(PyObject *array)
 {
     PyObject *native = get_slot(array, config.native_offset);
-    if (native != NULL && Py_TYPE(native) == &LazyType) { /* Python reads that of another library */
+    if (native != NULL && Py_TYPE(native) == &LazyType) { /* Python reads those of other libraries */
         Lazy *lazy = (Lazy *)native;
         return lazy->ndim == 0 || lazy->home != config.numpy_home ? NULL : lazy->value;
     }
     return native;
 }
 
-/* Whether a scalar of NumPy may stand for one of two arrays. */
+/* Whether a value is a NumPy scalar that may be one of the two operands of a call. */
 static inline int
 is_numpy_scalar_operand(const Call *call, PyObject *value)
 {
@@ -35,15 +35,15 @@ is_numpy_scalar_operand(const Call *call, PyObject *value)
            && PySet_Contains(config.operand_types, (PyObject *)Py_TYPE(value)) == 1;
 }
 
-/* A borrowed reference to the home of an Array; NULL in one whose making failed. */
+/* Returns a borrowed reference to the home of an Array; NULL without an exception if its initialization failed. */
 static inline PyObject *
 home_of(PyObject *array)
 {
     return get_slot(array, config.home_offset);
 }
 
-/* A borrowed reference to the ndarray of an Array that lives free in NumPy; NULL for all else, without an
-exception. */
+/* Returns a borrowed reference to the ndarray of an Array on NumPy's free home; NULL without an exception for any other
+value. */
 static inline PyObject *
 ndarray_of(PyObject *value)
 {
@@ -54,7 +54,7 @@ ndarray_of(PyObject *value)
     return native != NULL && PyArray_CheckExact(native) ? native : NULL;
 }
 
-/* Whether a native array is an ndarray that is written in place, and whose views need no record. */
+/* Whether a native array is a writable ndarray. Such arrays are written in place, and their views need no record. */
 static inline int
 is_writable(PyObject *native)
 {
@@ -67,7 +67,7 @@ is_home(PyObject *home)
     return home != NULL && (Py_TYPE(home) == config.home_type || PyType_IsSubtype(Py_TYPE(home), config.home_type));
 }
 
-/* The number of elements of a native array of NumPy; -1 for anything else. */
+/* Returns the number of elements of a native array of NumPy; -1 for any other object. */
 static inline npy_intp
 size_of(PyObject *native)
 {
@@ -77,7 +77,7 @@ size_of(PyObject *native)
     return scalar_typenum(Py_TYPE(native)) >= 0 || PyArray_IsScalar(native, Generic) ? 1 : -1;
 }
 
-/* Whether two native arrays of NumPy have one shape; 0 if one is no ndarray. */
+/* Whether two native arrays are ndarrays of the same shape. */
 static inline int
 has_same_shape(PyObject *one, PyObject *other)
 {
@@ -95,31 +95,40 @@ has_keywords(PyObject *kwnames)
     return kwnames != NULL && PyTuple_GET_SIZE(kwnames) > 0;
 }
 
-/* A hook of the backend of an Array, if nothing is recorded of the Array's memory: a new reference, or NULL
-without an exception. */
+/* Returns a new reference to a hook of an Array's backend. NULL without an exception if the backend has no such hook,
+or if the Array is a view or has a second copy. */
 PyObject *hook_for_memory(PyObject *array, PyObject *name);
 
-/* Whether the memory of an Array is written in place, so that its views need no record. Of another library than
-NumPy its hook `is_in_place` tells; 0 without an exception if it has none. */
+/* Whether an Array is written in place, so that its views need no record: asks the hook `is_in_place` for libraries
+other than NumPy. Returns 0 without an exception if there is no such hook. */
 int is_in_place(PyObject *array);
 
-/* Returns NULL and clears the exception, so that the Python function is called, which raises it again with its
-own message. An exception that is no Exception, as KeyboardInterrupt, stays set and is raised. */
+/* Returns NULL and clears the exception, so that the Python function runs and raises its own error. An exception that
+is no Exception, such as KeyboardInterrupt, stays set. */
 PyObject *fall_back(void);
 
-/* The native dtype of a native array on `home`: a new reference, or NULL with an exception. */
+/* Returns a new reference to the native dtype of a native array on `home`; NULL with an exception. */
 PyObject *dtype_of(PyObject *home, PyObject *native);
 
-/* Lets the memory of Arrays that nobody has be used for the next. */
-void use_free_arrays(void);
+/* Installs the deallocator of Arrays, which fills the free list. */
+void install_deallocator(void);
 
-/* A new Array; steals the reference to the native array. NULL with an exception. */
+/* Returns a new Array; NULL with an exception. Steals the reference to the native array. */
 PyObject *wrap(PyObject *native, PyObject *home);
 
-/* A tuple of the Arrays of an iterable of native arrays, of `type`, a subclass of tuple. NULL with an exception. */
+/* Returns a new tuple of a class or named tuple, to be filled; NULL with an exception. Calling the class of a named tuple
+takes several times as long. */
+static inline PyObject *
+new_tuple(PyTypeObject *type, Py_ssize_t count)
+{
+    return type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
+}
+
+/* Returns a new tuple of type `type`, a subclass of tuple, with an Array for each native array of an iterable; NULL
+with an exception. */
 PyObject *wrap_in_tuple(PyObject *natives, PyObject *home, PyTypeObject *type);
 
-/* Drops the second copy of an Array, as before a write. */
+/* Clears the second copy of an Array, before a write. */
 void drop_second_copy(PyObject *array);
 
 #endif

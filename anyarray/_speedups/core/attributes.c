@@ -1,15 +1,13 @@
-/* Attributes of Arrays that live free in NumPy, and what Python's `len` and `format` ask.
-
-Compiled: `x.shape`, `x.ndim`, `x.size`, `x.dtype`, `len(x)`, and the format of an element, which is that of NumPy's scalar.
-Left to Python: Arrays of other libraries, what is recorded, and errors. */
+/* The fast paths of the attributes `shape`, `ndim`, `size` and `dtype` and of `len(x)`, for Arrays on NumPy's free
+home; call.c calls them. */
 
 #include "arrays.h"
 #include "dtypes.h"
 #include "fast_paths.h"
 #include "scalars.h"
 
-/* The native array of the Array alone that a method is called with, if it lives free in NumPy: a borrowed reference, or NULL
-without an exception. `*array` is NULL for a scalar. */
+/* Returns a borrowed reference to the native array of the only argument if that is an Array on NumPy's free home; NULL
+without an exception otherwise. Sets `*array` to NULL for a scalar. */
 static PyObject *
 native_of_self(PyObject *const *args, Py_ssize_t nargs, Py_ssize_t wanted, PyObject *kwnames, PyArrayObject **array)
 {

@@ -1,8 +1,7 @@
-/* The objects that the package passes to the compiled code, once.
+/* Implements `configure`, by which `_call.compiled` passes the objects and limits of the package, once.
 
-Compiled: `configure`, the reading of its arguments. Left to Python: to find the values, in `_call.compiled`.
-A limit that Python and C share is passed here, so that it is written in Python alone; `speedups.ALIGNMENT` is
-the exception, as memory is allocated before `configure` is called. */
+Limits that Python and C share are defined in Python alone, except for ALIGNMENT: memory is allocated before `configure`
+is called. */
 
 #include "config.h"
 #include "arrays.h"
@@ -11,7 +10,7 @@ the exception, as memory is allocated before `configure` is called. */
 Config config;
 Constants constants;
 
-/* Finds the offset of a slot in the instances of a class; 0 with an exception if it has no such slot. */
+/* Finds the offset of a slot in the instances of a class. Returns 0 with an exception if the class has no such slot. */
 static int
 find_slot(PyTypeObject *type, const char *name, Py_ssize_t *offset)
 {
@@ -31,7 +30,8 @@ find_slot(PyTypeObject *type, const char *name, Py_ssize_t *offset)
     return is_slot;
 }
 
-/* Reads one of the arguments, a borrowed reference; 0 with an exception if it is missing or of another class. */
+/* Reads a keyword argument as a borrowed reference. Returns 0 with an exception if it is missing or of another class.
+*/
 static int
 read_object(PyObject *kwargs, const char *name, PyTypeObject *type, PyObject **value)
 {
@@ -70,9 +70,9 @@ configure(PyObject *Py_UNUSED(module), PyObject *args, PyObject *kwargs)
     if (!(1 CLASSES(READ_CLASS) OBJECTS(READ_OBJECT) NUMBERS(READ_NUMBER) SLOTS(READ_SLOT))) {
         return NULL;
     }
-    Py_INCREF(kwargs); /* holds the objects as long as the process runs: the module is never unloaded */
+    Py_INCREF(kwargs); /* keeps the objects alive; the module is never unloaded */
     config = read;
-    use_free_arrays();
+    install_deallocator();
     Py_RETURN_NONE;
 }
 

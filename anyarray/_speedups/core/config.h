@@ -1,14 +1,14 @@
-/* The objects that the package passes to the compiled code, once, by `_call.compiled.configure`. */
+/* The objects and limits of the package that C reads; `_call.compiled.configure` passes them once. */
 
 #ifndef ANYARRAY_CONFIG_H
 #define ANYARRAY_CONFIG_H
 
 #include "numpy_api.h"
 
-/* What the package passes, by the names that `_call.compiled.configure` gives it: X(name) or X(name, class). */
+/* The keyword arguments of `configure`: X(name) or X(name, class). */
 
 #define CLASSES(X) \
-    X(array_type) /* `_array.array.Array`; NULL until `configure` was called */ \
+    X(array_type) /* `_array.array.Array`; NULL before `configure` */ \
     X(home_type) /* `_registry.home.Home` */ \
     X(backend_type) /* `_registry.registry.Backend` */ \
     X(choice_type) /* `_choice.choice.Choice` */ \
@@ -17,38 +17,38 @@
     X(reordered_type) /* `_memory.views.Reordered` */
 
 #define OBJECTS(X) \
-    X(choice_variable, PyContextVar_Type) /* holds the Choice of this context */ \
-    X(by_cost, PyBaseObject_Type) /* the backend of a Choice by the cost model */ \
-    X(numpy_home, PyBaseObject_Type) /* the home of free Arrays in NumPy */ \
-    X(powers, PyDict_Type) /* has the exponents for which another function may stand */ \
-    X(ufuncs, PyDict_Type) /* our functions by NumPy's ufunc */ \
-    X(operand_types, PyFrozenSet_Type) /* classes of NumPy that may stand for an Array in an operation */ \
-    X(defaults_variable, PyContextVar_Type) /* holds the default dtypes, */ \
-    X(standard_defaults, PyDict_Type) /* and its value outside of `default_dtypes` */ \
-    X(unadopted, PyDict_Type) /* libraries that were not imported when last looked for, */ \
-    X(are_absent, PyBaseObject_Type) /* and whether they still are not: a function of them */ \
-    X(lendable, PyBaseObject_Type) /* the second copy of an Array whose memory may be lent */ \
-    X(read_only_view, PyBaseObject_Type) /* `_memory.views.READ_ONLY`, the record of a view that is not written */ \
-    X(keep_order, PyBaseObject_Type) /* a function of `_memory.views` */ \
-    X(skipped_files, PyTuple_Type) /* how the names of files begin that are none of the user's */ \
-    X(loop_of, PyBaseObject_Type) /* functions of `_lazy.loops` */ \
+    X(choice_variable, PyContextVar_Type) /* holds the current Choice */ \
+    X(by_cost, PyBaseObject_Type) /* Choice.backend under the automatic choice */ \
+    X(numpy_home, PyBaseObject_Type) /* the home of free Arrays on NumPy */ \
+    X(powers, PyDict_Type) /* exponents for which another function may replace the power */ \
+    X(ufuncs, PyDict_Type) /* functions of the package by NumPy's ufunc */ \
+    X(operand_types, PyFrozenSet_Type) /* NumPy classes that may be operands of Arrays */ \
+    X(defaults_variable, PyContextVar_Type) /* holds the default dtypes */ \
+    X(standard_defaults, PyDict_Type) /* the default dtypes outside of `default_dtypes` */ \
+    X(unadopted, PyDict_Type) /* libraries that were not imported at the last look */ \
+    X(are_absent, PyBaseObject_Type) /* function of these: whether all are still not imported */ \
+    X(lendable, PyBaseObject_Type) /* the second copy of an Array whose memory may be shared */ \
+    X(read_only_view, PyBaseObject_Type) /* `_memory.views.READ_ONLY`, the record of a read-only view */ \
+    X(keep_order, PyBaseObject_Type) /* `_memory.views.keep_order` */ \
+    X(skipped_files, PyTuple_Type) /* prefixes of the names of files that are not the user's */ \
+    X(loop_of, PyBaseObject_Type) /* functions of `_lazy.loops`, to `ran` */ \
     X(warned_errors, PyBaseObject_Type) \
     X(warn, PyBaseObject_Type) \
     X(ran, PyBaseObject_Type) \
-    X(result_dtype, PyBaseObject_Type) /* functions of `_lazy.recording` */ \
+    X(result_dtype, PyBaseObject_Type) /* functions of `_lazy.recording`, to `base_of` */ \
     X(readable, PyBaseObject_Type) \
     X(compute, PyBaseObject_Type) \
     X(base_of, PyBaseObject_Type) \
-    X(error_variable, PyBaseObject_Type) /* NumPy's ContextVar for floating-point errors; None if it has none */
+    X(error_variable, PyBaseObject_Type) /* NumPy's ContextVar of floating-point error modes, or None */
 
 #define NUMBERS(X) \
-    X(threads) /* that run a chain */ \
+    X(threads) /* threads that run a chain */ \
     X(large) /* elements of a large call: `_choice.machine.LARGE` */ \
-    X(few) /* elements up to which a shortcut gives the same: `backends._shortcut.FEW` */ \
-    X(small_nbytes) /* below which memory need not be aligned: `_memory.alignment.SMALL` */ \
-    X(modest_nbytes) /* below which a copy is made without asking: `_memory.alignment.MODEST` */
+    X(few) /* elements below which shortcuts apply: `backends._shortcut.FEW` */ \
+    X(small_nbytes) /* bytes below which memory is not aligned: `_memory.alignment.SMALL` */ \
+    X(modest_nbytes) /* bytes below which a copy is cheap: `_memory.alignment.MODEST` */
 
-/* The slots of these classes that C reads: X(class, offset in an instance, name); see `get_slot`. */
+/* The slots of these classes that C reads: X(class, field for the offset, slot). See `get_slot`. */
 #define SLOTS(X) \
     X(array_type, native_offset, "_value") \
     X(array_type, home_offset, "_home") \
@@ -85,7 +85,7 @@ typedef struct {
 
 extern Config config;
 
-/* Interned strings, each with its own name. */
+/* Interned strings, each named by its value. */
 #define STRINGS(X) \
     X(astype) X(axis) X(copy) X(direct) X(dtype) X(dtype_of) X(getitem) X(is_in_place) X(keepdims) \
     X(matrix_transpose) X(multiply) X(named) X(ndim) X(requires_grad) X(shape_of) X(shortcut) \
@@ -96,25 +96,25 @@ typedef struct {
     STRINGS(STRING_FIELD)
     PyObject *zero, *zero_float; /* the strings "0" and "0.0" */
     PyObject *one, *none;        /* the integers 1 and 0 */
-    PyObject *dtype_and_device;  /* a tuple of these names */
+    PyObject *dtype_and_device;  /* a tuple of these strings */
 } Constants;
 
 extern Constants constants;
 
-/* Makes the constants; 0 with an exception. */
+/* Creates the constants. Returns 0 with an exception on failure. */
 int init_constants(void);
 
 PyObject *configure(PyObject *module, PyObject *args, PyObject *kwargs);
 
-/* A borrowed reference to the value of a slot, NULL if it has none. */
+/* Returns a borrowed reference to the value of a slot; NULL without an exception if it is empty. */
 static inline PyObject *
 get_slot(PyObject *object, Py_ssize_t offset)
 {
     return *(PyObject **)((char *)object + offset);
 }
 
-/* Sets a slot; steals the reference to the value. What the slot held is returned: the caller has that reference
-now. */
+/* Sets a slot and steals the reference to the value. Returns the previous value, whose reference the caller now owns.
+*/
 static inline PyObject *
 swap_slot(PyObject *object, Py_ssize_t offset, PyObject *value)
 {

@@ -1,9 +1,7 @@
-/* Which dtypes NumPy treats as the standard does, and what the default dtypes are.
+/* Reads dtype arguments and default dtypes for the fast paths; implements that of `result_type`.
 
-Compiled: DTypes, NumPy's dtypes, their names, classes of scalars, the defaults float64, int64, bool, and
-`result_type` of these and Arrays. Left to Python: dtypes of another library, and what holds inside of
-`default_dtypes`. Repeated here: the defaults of `_base.dtypes.STANDARD_DEFAULTS`; that NumPy promotes the
-standard's dtypes as `_base.dtypes` does. */
+Leaves to Python: dtypes of other libraries, and Python types inside `default_dtypes`. Mirrors `_base.dtypes`: the
+defaults of STANDARD_DEFAULTS, and promotion, which is NumPy's for the standard's dtypes. */
 
 #include "dtypes.h"
 #include "arrays.h"
@@ -33,11 +31,11 @@ has_standard_defaults(void)
     if (PyContextVar_Get(config.defaults_variable, NULL, &defaults) < 0) {
         PyErr_Clear();
     }
-    Py_XDECREF(defaults); /* it is only compared */
+    Py_XDECREF(defaults); /* only compared */
     return defaults == config.standard_defaults;
 }
 
-/* NumPy's dtype of a DType: a new reference; NULL without an exception for what is none. */
+/* Returns a new reference to the NumPy dtype of a DType; NULL without an exception for other objects. */
 static PyArray_Descr *
 dtype_of_ours(PyObject *ours)
 {
@@ -56,14 +54,6 @@ read_dtype_of(PyObject *home, PyObject *native)
     return dtype_of_ours(ours);
 }
 
-/* The dtype of an Array in NumPy that equals one of NumPy's own, where longlong and int64 may be two: a new reference,
-or NULL without an exception. */
-static PyArray_Descr *
-dtype_in_numpy(PyObject *dtype)
-{
-    return read_dtype_of(config.numpy_home, dtype);
-}
-
 PyArray_Descr *
 read_dtype(PyObject *dtype)
 {
@@ -71,14 +61,15 @@ read_dtype(PyObject *dtype)
         return has_standard_defaults() ? PyArray_DescrFromType(NPY_DOUBLE) : NULL;
     }
     if (PyArray_DescrCheck(dtype)) {
-        return dtype_in_numpy(dtype);
+        return read_dtype_of(config.numpy_home, dtype);
     }
-    if (PyUnicode_CheckExact(dtype)) { /* by name, as "float32" or "u1" */
+    if (PyUnicode_CheckExact(dtype)) { /* a name, such as "float32" or "u1" */
         PyArray_Descr *named = NULL;
         if (!PyArray_DescrConverter(dtype, &named)) {
             return (PyArray_Descr *)fall_back();
         }
-        PyArray_Descr *known = is_standard(named) && PyArray_ISNBO(named->byteorder) ? dtype_in_numpy((PyObject *)named) : NULL;
+        int is_known = is_standard(named) && PyArray_ISNBO(named->byteorder);
+        PyArray_Descr *known = is_known ? read_dtype_of(config.numpy_home, (PyObject *)named) : NULL;
         Py_DECREF(named);
         return known;
     }
@@ -91,12 +82,12 @@ read_dtype(PyObject *dtype)
     }
     typenum = scalar_typenum((PyTypeObject *)dtype);
     PyArray_Descr *own = typenum < 0 ? NULL : PyArray_DescrFromType(typenum);
-    PyArray_Descr *found = own == NULL ? NULL : dtype_in_numpy((PyObject *)own);
+    PyArray_Descr *found = own == NULL ? NULL : read_dtype_of(config.numpy_home, (PyObject *)own);
     Py_XDECREF(own);
     return found;
 }
 
-/* The dtype that an argument of `result_type` stands for: a new reference, or NULL without an exception. */
+/* Returns a new reference to the NumPy dtype of an argument of `result_type`; NULL without an exception. */
 static PyArray_Descr *
 dtype_to_promote(PyObject *value)
 {
@@ -113,7 +104,6 @@ dtype_to_promote(PyObject *value)
     return dtype;
 }
 
-/* `result_type` of DTypes and Arrays in NumPy. */
 PyObject *
 fast_result_type(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {

@@ -1,27 +1,28 @@
-/* Which dtypes NumPy treats as the standard does, and what the default dtypes are. */
+/* NumPy dtypes of arguments and arrays, and the default dtypes. */
 
 #ifndef ANYARRAY_DTYPES_H
 #define ANYARRAY_DTYPES_H
 
 #include "config.h"
 
-/* Whether a dtype is bool or a number, which NumPy converts as the standard says. */
+/* Whether a dtype is bool or numeric; NumPy casts between these as the standard says. */
 int is_standard(PyArray_Descr *dtype);
 
-/* Whether an ndarray has a dtype that Arrays on `home` have, of this machine's byte order. */
+/* Whether the dtype of an ndarray is one that Arrays on `home` may have, in native byte order. */
 int has_known_dtype(PyObject *home, PyArrayObject *array);
 
-/* Whether Python numbers take the standard's dtypes, as they do outside of `default_dtypes`. */
+/* Whether Python scalars take the standard's default dtypes, as they do outside `default_dtypes`. */
 int has_standard_defaults(void);
 
-/* NumPy's dtype of a DType, of NumPy's own dtypes and classes of scalars, or of Python's bool, int or float; of the
-default float for NULL. A new reference, or NULL for what Python must look at. */
+/* Returns the NumPy dtype of a DType, NumPy dtype, name, NumPy scalar type, or bool, int or float; the default float
+for NULL. A new reference; NULL without an exception if Python must read it. */
 PyArray_Descr *read_dtype(PyObject *dtype);
 
-/* NumPy's dtype of one that arrays on `home` have: a new reference, or NULL without an exception. */
+/* Returns the NumPy dtype that equals a native dtype of `home`: for NumPy, one dtype for int64 and an equal longlong. A
+new reference; NULL without an exception. */
 PyArray_Descr *read_dtype_of(PyObject *home, PyObject *native);
 
-/* The number of NumPy's dtype of a Python number by its class; -1 for another class. */
+/* Returns the type number of NumPy's default dtype of a Python scalar class; -1 for any other class. */
 static inline int
 typenum_of(PyTypeObject *type)
 {

@@ -1,17 +1,16 @@
-/* Memory that recorded calls read, and writes to it.
+/* Protects the memory that recorded calls read from writes.
 
-Nobody may write to what a recorded call reads. A write by an Array computes the calls that read the same memory
-first (`compute_readers`); memory to which somebody outside may write (`expose`) is not read by calls that are
-recorded later, as long as anybody has it. */
+A write by an Array first computes the recorded calls that read its memory (`compute_readers`). Memory that code outside
+the package may write (`expose`) is not read by recorded calls as long as another object refers to it. */
 
 #include "exposure.h"
 #include "arrays.h"
 #include "chains.h"
 #include "graph.h"
 
-#define COPIED 4096 /* bytes of the largest operand of which a copy is made, as anybody may write to it */
+#define MAX_COPIED_NBYTES 4096 /* bytes up to which a recorded call reads a copy of an operand */
 
-static PyObject *exposed_memory; /* weak references to ndarrays to whose memory somebody outside may write, by address */
+static PyObject *exposed_memory; /* weak references to exposed ndarrays that own their memory, by address */
 
 int
 init_exposure(void)
@@ -20,7 +19,6 @@ init_exposure(void)
     return exposed_memory != NULL;
 }
 
-/* The ndarray whose memory another is a view of, itself if it has its own; NULL if that is no ndarray's. */
 PyObject *
 owner_of(PyObject *native)
 {
@@ -33,7 +31,7 @@ owner_of(PyObject *native)
     return PyArray_CHKFLAGS((PyArrayObject *)native, NPY_ARRAY_OWNDATA) ? native : NULL;
 }
 
-/* Whether a weak reference is one to this object. Nothing is allocated, which might run any code. */
+/* Whether a weak reference refers to an object. Allocates nothing, as an allocation may run any code. */
 static int
 refers_to(PyObject *reference, PyObject *object)
 {
@@ -47,7 +45,7 @@ refers_to(PyObject *reference, PyObject *object)
 #endif
 }
 
-/* Whether somebody outside may write to the memory of the ndarray in the slot of an Array. */
+/* Whether code outside the package may write the memory of the ndarray of an Array. */
 static int
 is_exposed(PyObject *native, PyObject *owner)
 {
@@ -57,7 +55,7 @@ is_exposed(PyObject *native, PyObject *owner)
     PyObject *address = PyLong_FromVoidPtr(owner);
     PyObject *reference = address == NULL ? NULL : PyDict_GetItemWithError(exposed_memory, address);
     int is_there = reference != NULL || PyErr_Occurred();
-    /* Another ndarray may have been there, or all others who have the memory are gone. */
+    /* The entry is stale if another ndarray has this address now, or if no other object refers to the memory. */
     if (reference != NULL && (!refers_to(reference, owner)
                               || (Py_REFCNT(native) == 1 && (native == owner || Py_REFCNT(owner) == 1)))) {
         is_there = PyDict_DelItem(exposed_memory, address) < 0;
@@ -74,7 +72,7 @@ expose(PyObject *native)
         return 1;
     }
     PyObject *owner = owner_of(native);
-    if (owner != NULL && PyArray_NBYTES((PyArrayObject *)owner) > COPIED) { /* smaller operands are copied anyway */
+    if (owner != NULL && PyArray_NBYTES((PyArrayObject *)owner) > MAX_COPIED_NBYTES) { /* smaller operands are copied */
         PyObject *address = PyLong_FromVoidPtr(owner);
         PyObject *reference = address == NULL ? NULL : PyWeakref_NewRef(owner, NULL);
         int is_added = reference != NULL && PyDict_SetItem(exposed_memory, address, reference) == 0;
@@ -84,11 +82,11 @@ expose(PyObject *native)
             return 0;
         }
     }
-    return compute_readers(native, NULL); /* also of small results, which calls that were recorded before read themselves */
+    return compute_readers(native, NULL); /* small arrays too: earlier recorded results are read without a copy */
 }
 
-/* Whether the strides of an ndarray fall from axis to axis, as those of a contiguous one. Only then does NumPy give
-results in this order. */
+/* Whether the strides of an ndarray decrease from axis to axis, as those of a C-contiguous one. Otherwise NumPy's
+results have another memory order. */
 static int
 is_in_order(PyArrayObject *array)
 {
@@ -106,7 +104,7 @@ is_in_order(PyArrayObject *array)
     return 1;
 }
 
-/* Whether nobody can write to the memory of an ndarray that is read-only. See `_memory.alignment.is_constant`. */
+/* Whether no code can write the memory of a read-only ndarray. Mirrors `_memory.alignment.is_constant`. */
 static int
 is_constant(PyObject *native)
 {
@@ -125,17 +123,15 @@ is_constant(PyObject *native)
     return 1;
 }
 
-/* What a recorded call reads in place of the ndarray of an Array: a new reference, or NULL without an exception if the
-call must run at once. */
 PyObject *
-lasting(PyObject *native)
+stable_operand(PyObject *native)
 {
     PyArrayObject *array = (PyArrayObject *)native;
     if (!PyArray_ISBEHAVED_RO(array) || PyArray_NDIM(array) > MAX_AXES || !is_in_order(array)) {
         return NULL;
     }
-    if (PyArray_NBYTES(array) <= COPIED) {
-        if (!PyArray_IS_C_CONTIGUOUS(array)) { /* some loops give another last bit then */
+    if (PyArray_NBYTES(array) <= MAX_COPIED_NBYTES) {
+        if (!PyArray_IS_C_CONTIGUOUS(array)) { /* the last bit of some loops depends on it */
             return NULL;
         }
         PyObject *copy = PyArray_NewCopy(array, NPY_CORDER);
@@ -148,7 +144,7 @@ lasting(PyObject *native)
     return owner == NULL || is_exposed(native, owner) ? NULL : Py_NewRef(native);
 }
 
-/* Whether two ndarrays are the same elements. */
+/* Whether two ndarrays are views of the same elements. */
 static int
 is_same_part(PyArrayObject *one, PyArrayObject *other)
 {
@@ -158,7 +154,8 @@ is_same_part(PyArrayObject *one, PyArrayObject *other)
            && PyArray_CompareLists(PyArray_STRIDES(one), PyArray_STRIDES(other), ndim);
 }
 
-/* Whether a call reads the memory of an ndarray: 1 if only the elements of the ndarray itself, 2 if others. */
+/* Returns 0 if a recorded call does not read the memory of an ndarray, 1 if it reads exactly the ndarray's elements,
+and 2 or 3 if it reads others. */
 static int
 reads(const Lazy *recorded, PyObject *native, PyObject *owner)
 {
@@ -175,7 +172,7 @@ reads(const Lazy *recorded, PyObject *native, PyObject *owner)
     return found;
 }
 
-/* Whether a call on another library with views reads the memory of a native array. */
+/* Whether a recorded call on another library with views reads the memory of a native array. */
 static int
 reads_guarded(const Lazy *lazy, PyObject *native)
 {
@@ -187,21 +184,6 @@ reads_guarded(const Lazy *lazy, PyObject *native)
         found |= PyTuple_GET_ITEM(lazy->memory, i) == native;
     }
     return found;
-}
-
-/* As `compute_readers`, of another library than NumPy. */
-static int
-compute_guarded(PyObject *native)
-{
-    PyObject *base = PyObject_CallOneArg(config.base_of, native);
-    int is_done = base != NULL;
-    for (Lazy *one = recorded_calls.next; is_done && one != &recorded_calls;) {
-        int is_reader = reads_guarded(one, native) || reads_guarded(one, base);
-        is_done = !is_reader || compute(one) != NULL;
-        one = is_reader ? recorded_calls.next : one->next; /* others may be gone */
-    }
-    Py_XDECREF(base);
-    return is_done;
 }
 
 PyObject *
@@ -218,31 +200,31 @@ is_read(PyObject *Py_UNUSED(module), PyObject *array)
 int
 compute_readers(PyObject *native, Lazy *writer)
 {
-    if (recorded_count == 0 || !PyArray_Check(native)) {
-        return guarded_count == 0 || PyArray_Check(native) || compute_guarded(native);
+    int is_ndarray = PyArray_Check(native);
+    if (is_ndarray ? recorded_count == 0 : guarded_count == 0) {
+        return 1;
     }
-    if (!compute_reduction()) { /* before what it reduces is computed */
+    if (is_ndarray && !compute_reduction()) { /* before its operand is computed */
         return 0;
     }
-    PyObject *owner = owner_of(native);
-    int mark = writer == NULL ? -1 : mark_calls(writer);
-    for (Lazy *one = recorded_calls.next; owner != NULL && one != &recorded_calls;) {
-        int found = reads(one, native, owner);
+    PyObject *owner = is_ndarray ? Py_XNewRef(owner_of(native)) : PyObject_CallOneArg(config.base_of, native);
+    int is_done = owner != NULL || is_ndarray, mark = writer == NULL ? -1 : mark_calls(writer);
+    for (Lazy *one = recorded_calls.next; owner != NULL && is_done && one != &recorded_calls;) {
+        int found = is_ndarray ? reads(one, native, owner) : 2 * (reads_guarded(one, native) || reads_guarded(one, owner));
         if (found == 0 || (found == 1 && one->mark == mark)) {
             one = one->next;
             continue;
         }
-        if (compute(one) == NULL) {
-            return 0;
-        }
-        one = recorded_calls.next; /* others may be gone */
+        is_done = compute(one) != NULL;
+        one = recorded_calls.next; /* computing may have removed others */
         mark = writer == NULL ? -1 : mark_calls(writer);
     }
-    return 1;
+    Py_XDECREF(owner);
+    return is_done;
 }
 
 PyObject *
-exposed(PyObject *Py_UNUSED(module), PyObject *native)
+expose_native(PyObject *Py_UNUSED(module), PyObject *native)
 {
     if (!expose(native)) {
         return NULL;

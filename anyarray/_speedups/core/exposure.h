@@ -1,32 +1,33 @@
-/* Memory that recorded calls read, and writes to it. */
+/* Protection of the memory that recorded calls read. */
 
 #ifndef ANYARRAY_EXPOSURE_H
 #define ANYARRAY_EXPOSURE_H
 
 #include "lazy.h"
 
-/* Makes the table of exposed memory; 0 with an exception. */
+/* Creates the table of exposed memory. Returns 0 with an exception on failure. */
 int init_exposure(void);
 
-/* The ndarray whose memory another is a view of, itself if it has its own: borrowed; NULL if that is no ndarray's. */
+/* Returns a borrowed reference to the ndarray that owns the memory of an ndarray, which may be itself; NULL without an
+exception if no ndarray owns it. */
 PyObject *owner_of(PyObject *native);
 
-/* What a recorded call reads in place of the ndarray of an Array: a new reference, or NULL without an exception if the
-call must run at once. */
-PyObject *lasting(PyObject *native);
+/* Returns what a recorded call may read instead of the ndarray of an Array: the ndarray, or a copy of a small one. A
+new reference; NULL without an exception if the call cannot be recorded. */
+PyObject *stable_operand(PyObject *native);
 
-/* Runs the recorded calls that read the memory of an ndarray, as before a write to it; 0 with an exception. If `writer`,
-whose result is what is written, is not NULL, those that lead to it wait if they read but elements of this ndarray. */
+/* Computes the recorded calls that read the memory of an ndarray, before a write. Those that lead to `writer`, if it is
+not NULL, and read only the elements to be written, are left to the write. Returns 0 with an exception on failure. */
 int compute_readers(PyObject *native, Lazy *writer);
 
-/* is_read(array): whether a recorded call of a library with views, which is not NumPy, reads the native array of an Array,
-which nobody else may write to then. */
+/* is_read(array): whether a recorded call of a library other than NumPy reads the native array of an Array. */
 PyObject *is_read(PyObject *module, PyObject *array);
 
-/* As `compute_readers`, and no call that reads this memory is recorded from now on, as somebody outside may write to it. */
+/* Computes the readers of an ndarray, and stops recorded calls from reading its memory later. Returns 0 with an
+exception on failure. */
 int expose(PyObject *native);
 
-/* expose(native), for Python. */
-PyObject *exposed(PyObject *module, PyObject *native);
+/* expose(native): `expose` for Python. */
+PyObject *expose_native(PyObject *module, PyObject *native);
 
 #endif

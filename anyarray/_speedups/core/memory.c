@@ -1,17 +1,14 @@
-/* Memory that every library takes as it is.
+/* Allocates aligned ndarrays, for results of fast paths and chains and for `_memory.alignment.allocated`.
 
-Compiled: the allocation of aligned ndarrays. Left to Python: whether memory that came from elsewhere is fit.
-Repeated here: the alignment and the sizes from which on it is wanted (`_memory.alignment`), and that what was
-made just now may be lent (`_call.wrapping.wrap_aligned`). */
+Mirrors `_memory.alignment` (sizes and alignment) and `_call.wrapping.wrap_aligned`. */
 
 #include "memory.h"
 #include "allocator.h"
 #include "arrays.h"
-#include "pages.h"
 
-#define HUGE_NBYTES (1 << 19) /* a quarter of a huge page */
+#define HUGE_NBYTES (1 << 19) /* bytes; a quarter of a huge page */
 
-/* A new ndarray whose memory is aligned; steals the reference to the dtype. NULL with an exception. */
+/* Returns a new aligned ndarray; NULL with an exception. Steals the reference to the dtype. */
 static PyObject *
 aligned_ndarray(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp nbytes, int is_zero)
 {
@@ -35,7 +32,7 @@ aligned_ndarray(int ndim, npy_intp *shape, PyArray_Descr *dtype, npy_intp nbytes
         Py_DECREF(memory);
         return NULL;
     }
-    if (PyArray_SetBaseObject((PyArrayObject *)array, memory) < 0) { /* steals the reference also then */
+    if (PyArray_SetBaseObject((PyArrayObject *)array, memory) < 0) { /* steals the reference on failure, too */
         Py_CLEAR(array);
     }
     return array;
@@ -56,7 +53,7 @@ wrap_new(PyObject *native)
     npy_intp nbytes = PyArray_NBYTES((PyArrayObject *)native);
     PyObject *array = wrap(native, config.numpy_home);
     if (array != NULL && nbytes >= config.small_nbytes) {
-        swap_slot(array, config.second_offset, Py_NewRef(config.lendable)); /* NULL in a new Array */
+        swap_slot(array, config.second_offset, Py_NewRef(config.lendable)); /* NULL before */
     }
     return array;
 }

@@ -1,49 +1,7 @@
-/* The module `anyarray._speedups`.
+/* The module `anyarray._speedups`: its functions, classes and constants.
 
-The package works without it, and gives the same: `_base.extension` imports it where it was built. What is
-compiled of a subject, what is left to Python, and which rules of the Python code are repeated, stands at the
-top of each file:
-
-    config          what the package passes, once
-    arrays          Arrays read and made
-    choice          where a call runs
-    decisions       those about calls alike
-    dtypes          dtypes that NumPy treats as the standard does
-    scalars         Python scalars beside arrays
-    memory          allocation
-    allocator       NumPy's allocator, aligned while a call has a large array
-    pages           huge pages
-    random          random numbers of a key
-    call            the class Call, and the names of the fast paths
-    arguments       arguments bound to parameters
-    functions       functions of arrays, operators
-    scalar_operators  operators of scalars
-    shortcuts       what gives the same as a native function
-    loops           inner loops of ufuncs
-    quotients       ufuncs of quotients of floats
-    lazy            the class of recorded calls, and Array's attribute `_native`
-    recording       which calls are
-    operands        what they read
-    plans           what is known of a function for some dtypes
-    reductions      reductions that end a chain
-    writes          recorded calls that are written to an Array
-    exposure        the memory that they read, and writes to it
-    chains          those that lead to one, run together in NumPy
-    graph           recorded calls that lead to others, gathered, for C and for Python
-    blocks          a chain run block by block
-    elements        elements cast, chosen and copied
-    sums            sums of many floats
-    threads         work that threads share
-    operators       in-place arithmetic, ufuncs of Arrays
-    keys            keys of an index
-    indexing        x[key]
-    assignment      x[key] = value
-    iteration       iter(x)
-    views           x.T, np.asarray(x)
-    creation        zeros and the like, arange
-    conversion      asarray, astype, copy
-    attributes      x.shape and the like, len
-    numpy_function  NumPy's own functions */
+`_base.extension` imports it if it was built; without it the package gives the same results. The head of each C file
+says which Python code it mirrors, and which arguments it leaves to that code. */
 
 #define IMPORTS_NUMPY
 #include "numpy_api.h"
@@ -54,19 +12,15 @@ top of each file:
 #include "chains.h"
 #include "config.h"
 #include "exposure.h"
+#include "fast_paths.h"
 #include "graph.h"
-#include "iteration.h"
 #include "loops.h"
-#include "quotients.h"
 #include "memory.h"
-#include "pages.h"
-#include "random.h"
 #include "lazy.h"
 #include "recording.h"
-#include "sums.h"
-#include "numpy_function.h"
+#include "numerics.h"
 
-/* wrapped(natives, home): a tuple of the Arrays of native arrays. */
+/* wrapped(natives, home): a tuple of Arrays of native arrays. */
 static PyObject *
 wrapped(PyObject *Py_UNUSED(module), PyObject *args)
 {
@@ -84,11 +38,11 @@ static PyMethodDef functions[] = {
     {"want_huge_pages", want_huge_pages, METH_NOARGS, NULL},
     {"sum_of", sum_of, METH_VARARGS, NULL},
     {"random_fill", random_fill, METH_VARARGS, NULL},
-    {"expose", exposed, METH_O, NULL},
+    {"expose", expose_native, METH_O, NULL},
     {"record_from", record_from, METH_O, NULL},
     {"reset_chains", reset_chains, METH_NOARGS, NULL},
     {"graph", graph_of, METH_O, NULL},
-    {"keep", keep, METH_VARARGS, NULL},
+    {"set_values", set_values, METH_VARARGS, NULL},
     {"is_read", is_read, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };
@@ -100,7 +54,7 @@ static struct PyModuleDef definition = {
     .m_methods = functions,
 };
 
-/* What Python shares with C: it has no numbers of its own for these. */
+/* Constants that Python reads from this module. */
 #define NUMBER(name) {#name, name}
 static const struct {
     const char *name;

@@ -1,6 +1,6 @@
-/* The C API of Python and of NumPy, as every file includes it.
+/* The C API of Python and NumPy, which every file includes.
 
-module.c, which defines IMPORTS_NUMPY, imports NumPy's table of functions; the others share it. */
+module.c defines IMPORTS_NUMPY and imports NumPy's function table; the other files share it. */
 
 #ifndef ANYARRAY_NUMPY_API_H
 #define ANYARRAY_NUMPY_API_H
@@ -16,7 +16,7 @@ module.c, which defines IMPORTS_NUMPY, imports NumPy's table of functions; the o
 #include <numpy/arrayobject.h>
 
 #ifdef __GNUC__
-#pragma GCC visibility push(hidden) /* a symbol of the same name in another loaded library must not replace ours */
+#pragma GCC visibility push(hidden) /* avoids clashes with symbols of other libraries */
 #endif
 
 #ifdef Py_GIL_DISABLED

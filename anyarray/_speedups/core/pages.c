@@ -1,8 +1,6 @@
-/* Huge pages for malloc's heap.
+/* Asks for huge pages for malloc's heap; `_memory.heap` turns it on. */
 
-Compiled: to ask for them, once `_memory.heap` has said that they are wanted. */
-
-#ifdef __linux__ /* before our own, which say that what follows is hidden */
+#ifdef __linux__ /* before headers that hide the declarations that follow */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -10,27 +8,27 @@ Compiled: to ask for them, once `_memory.heap` has said that they are wanted. */
 #include <unistd.h>
 #endif
 
-#include "pages.h"
+#include "allocator.h"
 
 static int is_wanted;
 
 #if defined(__GLIBC__) && defined(MADV_HUGEPAGE)
 
 #define PAGE ((uintptr_t)4096)
-#define ROOM ((size_t)30 << 20) /* of each block: smaller than what glibc maps by itself (`_memory.alignment.LARGEST_REUSED`) */
-#define BLOCKS 2                /* together smaller than what it gives back to the system when it is freed */
+#define ROOM ((size_t)30 << 20) /* bytes of a block: below glibc's mmap threshold, `_memory.alignment.LARGEST_REUSED` */
+#define BLOCKS 2                /* of a total below glibc's trim threshold */
 
 void
 use_huge_pages(void)
 {
     static void *end;
-    if (!is_wanted || sbrk(0) == end) { /* no system call; it has not grown since */
+    if (!is_wanted || sbrk(0) == end) { /* not a system call; the heap has not grown */
         return;
     }
     char *blocks[BLOCKS] = {NULL};
     for (int i = 0; i < BLOCKS && is_wanted && (blocks[i] = malloc(ROOM)) != NULL; i++) {
         size_t before = (uintptr_t)blocks[i] % PAGE, pages = (before + ROOM + PAGE - 1) / PAGE;
-        is_wanted = madvise(blocks[i] - before, pages * PAGE, MADV_HUGEPAGE) == 0; /* else there are none */
+        is_wanted = madvise(blocks[i] - before, pages * PAGE, MADV_HUGEPAGE) == 0; /* fails if the system has none */
     }
     for (int i = 0; i < BLOCKS; i++) {
         free(blocks[i]);

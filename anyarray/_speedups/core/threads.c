@@ -1,15 +1,14 @@
-/* Work that threads share, without the GIL.
+/* Runs items of work in several threads without the GIL; blocks.c calls it.
 
-Threads are started for each piece of work, which takes some 20 us, so that none is there after a fork, or when the
-interpreter ends. Nobody waits for a thread that has not come to take anything yet, as on a busy machine that may be
-milliseconds later. */
+Starting a thread takes about 20 us. Each job starts its own threads, so that none exists after a fork or at exit.
+Nobody waits for a thread that has not taken an item yet; on a busy machine that may take milliseconds. */
 
 #include "threads.h"
 #include <time.h>
 
 #define MAX_THREADS 64
 
-/* Held by who shares work, by who takes items of it, and released by who finishes the last. */
+/* `sharing` is held while a job runs, `taking` while a Share changes, and `done` until the last item is finished. */
 static PyThread_type_lock sharing, taking, done;
 
 int
@@ -65,7 +64,7 @@ typedef struct {
     void (*work)(void *context, Share *share);
     void *context;
     Share share;
-    int references; /* threads that will look at it */
+    int references; /* threads that may still access the job */
 } Job;
 
 static void

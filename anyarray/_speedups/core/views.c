@@ -1,9 +1,7 @@
-/* Views of a whole Array.
+/* The fast paths of `x.T`, `x.mT`, `x.reshape`, `x.ravel` and `x.__array__`; call.c calls them.
 
-Compiled: `x.T`, `x.mT` of a matrix; in NumPy also `x.reshape(...)` and `x.ravel()` of what is contiguous, and
-`np.asarray(x)`, which calls `x.__array__()`: a view to write through. Left to Python: stacks of matrices, an order, a
-dtype or a copy asked for, Arrays of other libraries that are not written in place, guarded memory, which is read-only,
-and errors. */
+Leaves to Python: stacks of matrices, arguments other than a shape, read-only memory, Arrays of other libraries that are
+not written in place, and errors. */
 
 #include "views.h"
 #include "arrays.h"
@@ -32,14 +30,14 @@ view_in_place(PyObject *array, PyObject *name, PyObject *argument)
     return result == NULL ? fall_back() : result;
 }
 
-/* The transpose of a matrix of another library. */
+/* Returns a new Array, the transpose of a matrix of another library; NULL without an exception otherwise. */
 static PyObject *
-transposed_in_place(PyObject *array)
+transpose_of_backend(PyObject *array)
 {
     PyObject *native = is_array(array) ? native_of(array) : NULL, *home = native == NULL ? NULL : home_of(array);
     int by_size;
     if (home == NULL || Py_TYPE(home) != config.home_type || PyArray_Check(native) || PyArray_IsScalar(native, Generic)
-        || !runs_at_home(home, &by_size) || by_size) { /* homes of other classes refuse what their arrays are asked for */
+        || !runs_at_home(home, &by_size) || by_size) { /* other classes of homes check each attribute */
         return NULL;
     }
     PyObject *ndim = PyObject_GetAttr(native, constants.ndim);
@@ -53,7 +51,7 @@ fast_transpose(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *Py
 {
     PyObject *native = nargs == 1 ? ndarray_of(args[0]) : NULL;
     if (native == NULL && nargs == 1) {
-        return transposed_in_place(args[0]);
+        return transpose_of_backend(args[0]);
     }
     if (native == NULL || !is_writable(native)
         || (call->variant == 'm' && PyArray_NDIM((PyArrayObject *)native) != 2)) {
@@ -63,14 +61,15 @@ fast_transpose(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *Py
     return transposed == NULL ? fall_back() : wrap(transposed, config.numpy_home);
 }
 
-/* The ndarray of an Array whose reshaping is a view that needs no record, and is no matter of cost: borrowed, or NULL. */
+/* Returns a borrowed reference to the ndarray of an Array that may be reshaped without a decision by cost: one that is
+writable, and contiguous or small. NULL without an exception otherwise. */
 static PyObject *
 reshaped_in_place(Call *call, PyObject *array)
 {
     PyObject *native = ndarray_of(array);
     int by_size;
     if (native == NULL || !is_writable(native)
-        || !(PyArray_IS_C_CONTIGUOUS((PyArrayObject *)native) || size_of(native) < config.few)) { /* it may be copied then */
+        || !(PyArray_IS_C_CONTIGUOUS((PyArrayObject *)native) || size_of(native) < config.few)) { /* else reshaping may copy */
         return NULL;
     }
     int is_cheap = runs_at_home(config.numpy_home, &by_size)
@@ -78,7 +77,6 @@ reshaped_in_place(Call *call, PyObject *array)
     return is_cheap ? native : NULL;
 }
 
-/* `x.ravel()`. */
 PyObject *
 fast_ravel(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -117,7 +115,8 @@ fast_array(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
 {
     Py_ssize_t named = kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames);
     PyObject *native = nargs > 0 ? ndarray_of(args[0]) : NULL;
-    if (native == NULL || !is_writable(native) || nargs + named > 3 || named > 1 || (named && PyTuple_GET_ITEM(kwnames, 0) != constants.copy)) {
+    if (native == NULL || !is_writable(native) || nargs + named > 3 || named > 1
+        || (named && PyTuple_GET_ITEM(kwnames, 0) != constants.copy)) {
         return NULL;
     }
     for (Py_ssize_t i = 1; i < nargs + named; i++) {
@@ -125,8 +124,8 @@ fast_array(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
             return NULL;
         }
     }
-    Py_INCREF(native); /* what runs now may give the Array another native array */
-    int is_exposed = expose(native); /* a warning that it raises is not raised again */
+    Py_INCREF(native); /* `expose` may replace the native array */
+    int is_exposed = expose(native); /* its warnings must not be raised twice */
     PyObject *view = is_exposed ? PyArray_View((PyArrayObject *)native, NULL, &PyArray_Type) : NULL;
     Py_DECREF(native);
     return view == NULL && is_exposed ? fall_back() : view;

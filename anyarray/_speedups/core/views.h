@@ -1,12 +1,12 @@
-/* Views of Arrays of other libraries than NumPy. */
+/* Views of Arrays of libraries other than NumPy. */
 
 #ifndef ANYARRAY_VIEWS_H
 #define ANYARRAY_VIEWS_H
 
 #include "config.h"
 
-/* A view of an Array that is written in place, which needs no record, by a function of its home with one more argument or,
-for NULL, none: a new reference, or NULL without an exception. */
+/* Calls a function of the Array's home that gives a view, with `argument` unless it is NULL, if the Array is written in
+place. Returns a new Array; NULL without an exception otherwise. */
 PyObject *view_in_place(PyObject *array, PyObject *name, PyObject *argument);
 
 #endif

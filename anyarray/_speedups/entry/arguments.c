@@ -1,7 +1,7 @@
-/* Which argument is which parameter's, and whether its fast path takes it.
+/* Binds the arguments of a call to parameters, and checks their types; used by the fast paths of functions.
 
-Compiled: arguments of the builtin classes, keywords whose names are interned. Left to Python: subclasses,
-NumPy's scalars, lists for tuples, and every error: `_call.arguments.convert_argument`. */
+Leaves to Python (`_call.arguments.convert_argument`): subclasses of built-in types, lists for tuples, keywords that are
+not interned, and errors. */
 
 #include "arguments.h"
 #include "config.h"

@@ -1,22 +1,22 @@
-/* Which argument is which parameter's, and whether its fast path takes it. */
+/* Binding of arguments to parameters. */
 
 #ifndef ANYARRAY_ARGUMENTS_H
 #define ANYARRAY_ARGUMENTS_H
 
 #include "call.h"
 
-/* Binds the arguments to the parameters, with defaults: borrowed references in `values`. 0 without an exception
-if they do not fit. */
+/* Binds arguments and defaults to the parameters, as borrowed references in `values`. Returns 0 without an exception if
+they do not match. */
 int bind_arguments(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **values);
 
-/* Whether a value that is no array may be the argument of a parameter. */
+/* Whether a parameter accepts a value that is not an array. */
 int takes_value(const Parameter *p, PyObject *value);
 
-/* Reads the keywords `dtype` and `copy`: borrowed references, NULL if left out or None. A function that does not
-have one of them passes NULL for it. 0 without an exception if there are others. */
+/* Reads the keywords `dtype` and `copy` as borrowed references, NULL if omitted or None. A NULL pointer means that the
+function has no such keyword. Returns 0 without an exception for other keywords. */
 int read_keywords(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, PyObject **dtype, PyObject **copy);
 
-/* Whether a value is a tuple of integers. */
+/* Whether a value is a tuple of ints. */
 int are_integers(PyObject *value);
 
 #endif

@@ -1,10 +1,8 @@
-/* `x[key] = value`.
+/* The fast path of `x[key] = value`; call.c calls it.
 
-Compiled: a write to the ndarray of an Array, in place, and one by the hook `written`. Left to
-Python: guarded memory, which is read-only, values to be converted or brought over, keys that keys.c leaves,
-errors. Repeated here:
-- memory is written in place if its ndarray is writable: `_memory.views`;
-- the dtypes that take a Python scalar: `_array.assignment._EXACT_KINDS` (takes_python_scalar). */
+Leaves to Python: read-only memory, values that must be converted or moved, keys that keys.c does not read, and errors.
+Mirrors `_memory.views` (writable ndarrays are written in place) and `_array.assignment._EXACT_KINDS`
+(`takes_python_scalar`). */
 
 #include "arrays.h"
 #include "conversion.h"
@@ -15,7 +13,7 @@ errors. Repeated here:
 #include "recording.h"
 #include "scalars.h"
 
-/* The number of axes that a basic key selects of `ndim`; NPY_MAXDIMS for a key that holds arrays. */
+/* Returns the number of axes that a basic key selects from `ndim`; NPY_MAXDIMS for a key with arrays. */
 static int
 selected_axes(PyObject *key, int ndim)
 {
@@ -30,10 +28,10 @@ selected_axes(PyObject *key, int ndim)
     return ndim;
 }
 
-/* What is written to an ndarray: a Python scalar, a list or a tuple of numbers, or a scalar or an ndarray of NumPy, of the
-same home if it is an Array's. Its dtype is the same, or NumPy casts it safely.
+/* Returns the value to write to an ndarray: a Python scalar, the ndarray of a list or tuple of numbers, or the native
+array of an Array. NumPy must cast it safely.
 
-A new reference; NULL without an exception if Python must look at the value. */
+Returns a new reference; NULL without an exception if Python must convert the value. */
 static PyObject *
 native_value(PyObject *value, PyArrayObject *to, PyObject *key, PyObject *home)
 {
@@ -41,7 +39,7 @@ native_value(PyObject *value, PyArrayObject *to, PyObject *key, PyObject *home)
     if (is_python_scalar(value)) {
         return takes_python_scalar(typenum, value) ? Py_NewRef(value) : NULL;
     }
-    if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) { /* as of x[i] = a, b */
+    if (PyTuple_CheckExact(value) || PyList_CheckExact(value)) { /* x[i] = a, b */
         PyObject *array = home == config.numpy_home ? array_of_nest(value, NULL) : NULL;
         PyObject *nested = array == NULL ? NULL : native_of(array);
         int ndim = nested != NULL && PyArray_CheckExact(nested) ? PyArray_NDIM((PyArrayObject *)nested) : NPY_MAXDIMS;
@@ -54,7 +52,7 @@ native_value(PyObject *value, PyArrayObject *to, PyObject *key, PyObject *home)
     if (native == NULL) {
         return NULL;
     }
-    if (is_array(value) && PyArray_CheckExact(native)) { /* it may be a part of the same memory: NumPy reads it first */
+    if (is_array(value) && PyArray_CheckExact(native)) { /* NumPy handles overlapping memory */
         PyArray_Descr *dtype = PyArray_DESCR((PyArrayObject *)native);
         if (dtype == PyArray_DESCR(to)) {
             return Py_NewRef(native);
@@ -68,9 +66,8 @@ native_value(PyObject *value, PyArrayObject *to, PyObject *key, PyObject *home)
     return is_cast_safely ? Py_NewRef(native) : NULL;
 }
 
-/* Writes a Python number, or an Array of the same home, by the hook `written` of a library with views: 1 if it did.
-
-0 without an exception if it did not, or has no such hook. */
+/* Writes a Python number or an Array of the same home by the hook `written` of a library with views. Returns 1 on
+success; 0 without an exception if there is no such hook, or if it refuses. */
 static int
 is_written_by_hook(PyObject *array, PyObject *key, PyObject *value)
 {
@@ -122,10 +119,10 @@ fast_setitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
         Py_DECREF(key);
         return NULL;
     }
-    Py_INCREF(native); /* allocating may run any code, which may give the Array another native array */
+    Py_INCREF(native); /* an allocation may run code that replaces the native array */
     PyObject *value = native_value(args[2], (PyArrayObject *)native, key, home);
     int is_fit = value != NULL && is_writable(native) && native_of(args[0]) == native;
-    int is_free = !is_fit || compute_readers(native, NULL); /* a warning that they raise is not raised again */
+    int is_free = !is_fit || compute_readers(native, NULL); /* warnings must not be raised twice */
     int failed = !is_fit || !is_free || PyObject_SetItem(native, key, value) < 0;
     Py_XDECREF(value);
     Py_DECREF(native);

@@ -1,10 +1,8 @@
-/* The class Call: a declared function, or a method of Array, with a compiled fast path before its Python
-function.
+/* The class Call: a function or method with a compiled fast path and, behind it, a Python function.
 
-Compiled: the vectorcall, which tries the fast path and calls the Python function if that returns NULL without
-an exception. So a fast path knows no message of an error, no transfer and no decision, and a case that it
-leaves out takes longer but gives the same: `tests/test_compiled_calls.py` compares the two. Left to Python:
-all attributes of a function, which are copied to it. */
+The vectorcall tries the fast path, and calls the Python function if that returns NULL without an exception. So fast
+paths raise no errors of their own, transfer nothing and decide nothing; `tests/test_compiled_calls.py` compares their
+results with those of the Python functions. The attributes of the Python function are copied to the Call in Python. */
 
 #include "call.h"
 #include "allocator.h"
@@ -14,8 +12,8 @@ all attributes of a function, which are copied to it. */
 #include "shortcuts.h"
 #include <stddef.h>
 
-/* Returns the Python function, a borrowed reference, or NULL with an exception. It is made when it is first
-needed. Not inlined, as `call_vectorcall` would save more registers then. */
+/* Returns a borrowed reference to the Python function, which is compiled at its first use; NULL with an exception. Not
+inlined: `call_vectorcall` would save more registers. */
 static Py_NO_INLINE PyObject *
 python_function(Call *call)
 {
@@ -26,7 +24,7 @@ python_function(Call *call)
         if (function == NULL) {
             return NULL;
         }
-        if (call->body == NULL) { /* another thread was faster */
+        if (call->body == NULL) { /* another thread did it first */
             Py_DECREF(function);
         }
         else {
@@ -37,7 +35,7 @@ python_function(Call *call)
     return call->function;
 }
 
-/* Whether the axes of an Array of immutable memory may lie in another order than that of memory. */
+/* Whether the axes of an Array of immutable memory may be in another order than in memory. */
 static inline int
 is_reordered(PyObject *value)
 {
@@ -45,9 +43,9 @@ is_reordered(PyObject *value)
     return view != NULL && Py_TYPE(view) == config.reordered_type;
 }
 
-/* The result of a call, which keeps the order of its operands: the reference that was given, or NULL with an exception. */
+/* Records that a result has the memory order of its operands. Returns the result, or NULL with an exception. */
 static PyObject *
-in_order(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *result)
+with_operand_order(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *result)
 {
     int is_noted = 0;
     for (Py_ssize_t i = 0; (call->flags & KEEPS_ORDER) && i < nargs; i++) {
@@ -76,22 +74,16 @@ call_vectorcall(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *
 {
     Call *call = (Call *)self;
     Py_ssize_t nargs = PyVectorcall_NARGS(nargsf);
-    if (call->direct.home != NULL && kwnames == NULL) {
-        PyObject *result = call_arrays_directly(call, args, nargs);
-        if (result != NULL || PyErr_Occurred()) {
-            return in_order(call, args, nargs, result);
-        }
-    }
     PyObject *handler = align_allocations(call, args, nargs);
-    PyObject *result = call->fast_path(call, args, nargs, kwnames);
+    PyObject *result = run_fast_path(call, args, nargs, kwnames);
     if (result == NULL && !PyErr_Occurred() && (call->body == NULL || python_function(call) != NULL)) {
         result = PyObject_Vectorcall(call->function, args, nargsf, kwnames);
     }
     if (handler != NULL) {
         restore_allocator(handler);
     }
-    /* Options of NumPy's function, such as `order=`, are left to Python. */
-    return call->ours != NULL && kwnames != NULL ? result : in_order(call, args, nargs, result);
+    /* The Python function handles options of NumPy's function, such as `order=`. */
+    return call->ours != NULL && kwnames != NULL ? result : with_operand_order(call, args, nargs, result);
 }
 
 static PyObject *
@@ -107,22 +99,22 @@ call_repr(PyObject *self)
     return function == NULL ? NULL : PyObject_Repr(function);
 }
 
-/* `__wrapped__`, which inspect.unwrap and inspect.signature read. */
+/* `__wrapped__`, for inspect.unwrap and inspect.signature. */
 static PyObject *
 call_get_wrapped(PyObject *self, void *Py_UNUSED(closure))
 {
     return Py_XNewRef(python_function((Call *)self));
 }
 
-/* By its name, as functions are pickled. */
+/* Pickles a Call by its name, as functions are. */
 static PyObject *
 call_reduce(PyObject *self, PyObject *Py_UNUSED(unused))
 {
     return PyObject_GetAttrString(self, "__qualname__");
 }
 
-/* What a call holds, beside its parameters and its attributes. */
-#define HELD(X) \
+/* The references of a Call except for its parameters and its attributes. */
+#define REFERENCES(X) \
     X(function) X(body) X(name) X(result_class) X(native_kwnames) X(choice.limit) X(choice.slow) X(choice.decisions) \
     X(numpy_function) X(ours) X(shortcut.of) X(shortcut.function) X(direct.of) X(direct.function) X(direct.type) \
     X(direct.dtypes) X(direct.guard) X(direct.options)
@@ -132,7 +124,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
 {
     Call *call = (Call *)self;
 #define VISIT(field) Py_VISIT(call->field);
-    HELD(VISIT)
+    REFERENCES(VISIT)
     Py_VISIT(call->dict);
     for (int i = 0; i < call->parameter_count; i++) {
         Py_VISIT(call->parameters[i].default_value);
@@ -140,7 +132,7 @@ call_traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* Clears only what a call does not read, as one may still come while a cycle is collected. */
+/* Clears only the attributes: a Call may still be called while a cycle is collected. */
 static int
 call_clear(PyObject *self)
 {
@@ -158,7 +150,7 @@ call_dealloc(PyObject *self)
     }
     call_clear(self);
 #define RELEASE(field) Py_XDECREF(call->field);
-    HELD(RELEASE)
+    REFERENCES(RELEASE)
     for (int i = 0; i < call->parameter_count; i++) {
         Py_XDECREF(call->parameters[i].name);
         Py_XDECREF(call->parameters[i].default_value);
@@ -167,7 +159,7 @@ call_dealloc(PyObject *self)
     Py_TYPE(self)->tp_free(self);
 }
 
-/* Appends a parameter, described by a tuple; 0 with an exception. */
+/* Appends a parameter, described by a tuple. Returns 0 with an exception on failure. */
 static int
 add_parameter(Call *call, PyObject *row)
 {
@@ -192,10 +184,10 @@ add_parameter(Call *call, PyObject *row)
     return 1;
 }
 
-/* Finds an operator by the name of its function: NULL if there is none.
+/* Finds an operator by the name of its function; NULL without an exception if there is none.
 
-NumPy's scalars have these, too, in a tenth of the time of the ufunc. They warn as of scalars, which is of integers that
-overflow, too. Not `**`: its floats are not those of the ufunc to the bit. */
+Operators of NumPy's scalars take a tenth of the time of ufuncs. They warn of overflow in integers, too. `**` is left
+out: its results differ from the ufunc's in the last bit. */
 static const Operator *
 find_operator(PyObject *name)
 {
@@ -230,58 +222,34 @@ find_operator(PyObject *name)
     return NULL;
 }
 
-/* Finds a fast path by its name: NULL if there is none. */
-static FastPath *
-find_fast_path(const char *kind)
+/* The fast paths by name, and whether the result may be a new array. */
+typedef struct {
+    const char *kind;
+    FastPath *fast_path;
+    int may_allocate;
+} Kind;
+
+/* Finds a fast path by name; NULL without an exception if there is none. */
+static const Kind *
+find_kind(const char *kind)
 {
-    static const struct {
-        const char *kind;
-        FastPath *fast_path;
-    } rows[] = {
-        {"function", fast_function}, {"join", fast_join},           {"inplace", fast_inplace},
-        {"ufunc", fast_ufunc},       {"getitem", fast_getitem},     {"setitem", fast_setitem},
-        {"iter", fast_iter},         {"transpose", fast_transpose}, {"reshape", fast_reshape},     {"ravel", fast_ravel}, {"array", fast_array},
-        {"fill", fast_fill},         {"fill_like", fast_fill_like}, {"arange", fast_arange},
-        {"asarray", fast_asarray},   {"astype", fast_astype},       {"copy", fast_copy},
-        {"divmod", fast_divmod},     {"from_dlpack", fast_from_dlpack}, {"result_type", fast_result_type},
-        {"bool", fast_bool},         {"int", fast_int},             {"float", fast_float},
-        {"index", fast_index},       {"item", fast_item},         {"hash", fast_hash},
-        {"shape", fast_shape},       {"ndim", fast_ndim},         {"size", fast_size},
-        {"len", fast_len},           {"dtype", fast_dtype},
-        {"numpy_function", fast_numpy_function},
+    static const Kind kinds[] = {
+        {"function", fast_function, 1}, {"join", fast_join, 1}, {"ufunc", fast_ufunc, 1}, {"getitem", fast_getitem, 1},
+        {"numpy_function", fast_numpy_function, 1}, {"fill", fast_fill, 1}, {"fill_like", fast_fill_like, 1},
+        {"arange", fast_arange, 1}, {"asarray", fast_asarray, 1}, {"astype", fast_astype, 1}, {"copy", fast_copy, 1},
+        {"from_dlpack", fast_from_dlpack, 1}, {"inplace", fast_inplace, 0}, {"setitem", fast_setitem, 0},
+        {"iter", fast_iter, 0}, {"transpose", fast_transpose, 0}, {"reshape", fast_reshape, 0}, {"ravel", fast_ravel, 0},
+        {"array", fast_array, 0}, {"result_type", fast_result_type, 0}, {"bool", fast_bool, 0}, {"int", fast_int, 0},
+        {"float", fast_float, 0}, {"index", fast_index, 0}, {"item", fast_item, 0}, {"hash", fast_hash, 0},
+        {"shape", fast_shape, 0}, {"ndim", fast_ndim, 0}, {"size", fast_size, 0}, {"len", fast_len, 0},
+        {"dtype", fast_dtype, 0},
     };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        if (strcmp(kind, rows[i].kind) == 0) {
-            return rows[i].fast_path;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (strcmp(kind, kinds[i].kind) == 0) {
+            return &kinds[i];
         }
     }
     return NULL;
-}
-
-/* Whether the parameters are those of a function that the fast path knows; 0 with an exception. */
-static int
-check_parameters(Call *call)
-{
-    int is_join = call->fast_path == fast_join;
-    int operands = (call->flags & IS_POWER) || call->fast_path == fast_inplace ? 2
-                   : call->operation == NULL                          ? call->parameter_count
-                   : call->operation->unary != NULL                   ? 1
-                                                                      : 2;
-    if (call->parameter_count != operands) {
-        PyErr_SetString(PyExc_ValueError, "Call: an operator must have as many parameters as operands");
-        return 0;
-    }
-    if (is_join ? call->parameters[0].role != SEQUENCE : call->array_count == 0) {
-        PyErr_SetString(PyExc_ValueError, "Call: one parameter must be an array");
-        return 0;
-    }
-    for (int i = is_join; i < call->parameter_count; i++) {
-        if (call->parameters[i].role == SEQUENCE || (is_join && call->parameters[i].role != PLAIN)) {
-            PyErr_SetString(PyExc_ValueError, "Call: a sequence must be the first parameter and the only array");
-            return 0;
-        }
-    }
-    return 1;
 }
 
 static PyObject *
@@ -303,11 +271,12 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
                                      &PyDict_Type, &decisions, &axis_at, &variant, &body, &numpy_function, &ours)) {
         return NULL;
     }
-    FastPath *fast_path = find_fast_path(kind);
-    if (fast_path == NULL) {
+    const Kind *found = find_kind(kind);
+    if (found == NULL) {
         PyErr_Format(PyExc_ValueError, "Call: kind must be that of a fast path, not %s", kind);
         return NULL;
     }
+    FastPath *fast_path = found->fast_path;
     if (result_class != Py_None
         && !(PyType_Check(result_class) && PyType_IsSubtype((PyTypeObject *)result_class, &PyTuple_Type))) {
         PyErr_SetString(PyExc_TypeError, "Call: result_class must be a subclass of tuple, or None");
@@ -322,7 +291,7 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
         PyErr_Format(PyExc_ValueError, "Call: %U must have 1 to %d parameters, each in order", name, MAX_PARAMETERS);
         return NULL;
     }
-    Call *call = (Call *)type->tp_alloc(type, 0); /* all other fields are zero */
+    Call *call = (Call *)type->tp_alloc(type, 0); /* the other fields stay zero */
     if (call == NULL) {
         return NULL;
     }
@@ -338,13 +307,13 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     call->native_kwnames = named ? Py_NewRef(keywords) : NULL;
     call->positional_count = positional;
     call->native_nargs = (int)(count - named);
-    call->flags = flags;
+    call->flags = flags | (found->may_allocate && !(flags & GIVES_VIEWS) ? MAY_ALLOCATE : 0);
     call->reduction = reduction;
     call->choice.slow = slow == Py_None ? NULL : Py_NewRef(slow);
     call->choice.decisions = Py_XNewRef(decisions);
     call->choice.axis_at = axis_at;
     call->numpy_function = numpy_function == Py_None ? NULL : Py_NewRef(numpy_function);
-    call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* one that is not compiled is left to Python */
+    call->ours = Py_TYPE(ours) == &CallType ? Py_NewRef(ours) : NULL; /* Python calls a function that is not compiled */
     if ((flags & IS_ELEMENTWISE) || fast_path == fast_astype || fast_path == fast_copy || fast_path == fast_asarray
         || (call->ours != NULL && (((Call *)call->ours)->flags & KEEPS_ORDER))) {
         call->flags |= KEEPS_ORDER;
@@ -364,9 +333,6 @@ call_new(PyTypeObject *type, PyObject *args, PyObject *kwargs)
     }
     if (flags & IS_OPERATOR) {
         call->operation = find_operator(call->name);
-    }
-    if (has_parameters && !check_parameters(call)) {
-        goto error;
     }
     return (PyObject *)call;
 error:

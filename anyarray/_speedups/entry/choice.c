@@ -1,13 +1,14 @@
-/* Where a call runs: what can be said of it without the cost model.
+/* Decides where a call runs as far as this needs no cost model; used by all fast paths.
 
-Compiled: rule 1 of `_choice.choice`, where a backend is chosen and the Arrays live there; rule 2, where they
-stay for they are placed or the call is small; creation in NumPy, as `_choice.choice.chosen_home` says. Left
-to Python: transfers, decisions by cost, the first look for a profile, libraries to be imported. */
+Mirrors rules 1 and 2 of `_choice.choice` (a chosen backend; placed Arrays and small calls),
+`_choice.choice.chosen_home` for creation, and the key of cached decisions, `_choice.automatic.key_of`. Leaves to
+Python: transfers, new decisions, reading the profile, and imports. */
 
 #include "choice.h"
+#include "arrays.h"
 
-/* A borrowed reference to a field of the Choice that holds, which the context keeps alive: NULL without an exception if
-unknown. */
+/* Returns a borrowed reference to a field of the current Choice, which the context keeps alive; NULL without an
+exception if there is none. */
 static PyObject *
 chosen_field(Py_ssize_t offset)
 {
@@ -58,22 +59,11 @@ creation_home(void)
     return chosen != NULL && Py_TYPE(chosen) == config.backend_type ? get_slot(chosen, config.free_offset) : NULL;
 }
 
-int
-creates_in_numpy(void)
-{
-    return creation_home() == config.numpy_home;
-}
-
 npy_intp
 limit_at(PyObject *limit, Py_ssize_t offset)
 {
     PyObject *value = get_slot(limit, offset);
-    npy_intp elements = value == NULL ? 0 : PyLong_AsSsize_t(value);
-    if (elements == -1 && PyErr_Occurred()) {
-        PyErr_Clear();
-        return 0;
-    }
-    return elements;
+    return value != NULL && PyLong_CheckExact(value) ? PyLong_AsSsize_t(value) : 0; /* at most `_choice.machine.MOST` */
 }
 
 npy_intp
@@ -101,4 +91,69 @@ decisions_are_recorded(void)
 {
     PyObject *records = chosen_field(config.records_offset);
     return records != NULL && PyTuple_Check(records) && PyTuple_GET_SIZE(records) > 0;
+}
+
+static PyObject *
+shape_of(PyObject *home, PyObject *native)
+{
+    if (PyArray_CheckExact(native)) {
+        return PyArray_IntTupleFromIntp(PyArray_NDIM((PyArrayObject *)native), PyArray_DIMS((PyArrayObject *)native));
+    }
+    PyObject *function = PyObject_GetAttr(home, constants.shape_of);
+    PyObject *shape = function == NULL ? NULL : PyObject_CallOneArg(function, native);
+    Py_XDECREF(function);
+    return shape;
+}
+
+/* Returns a new reference to the key of a cached decision; NULL with an exception. */
+static PyObject *
+key_of(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
+{
+    Py_ssize_t size = 1;
+    for (int i = 0; i < call->parameter_count; i++) {
+        size += 4 * is_array(values[i]);
+    }
+    PyObject *key = PyTuple_New(size);
+    if (key == NULL) {
+        return NULL;
+    }
+    PyTuple_SET_ITEM(key, 0, Py_NewRef(call->choice.axis_at < 0 ? Py_None : values[call->choice.axis_at]));
+    Py_ssize_t to = 1;
+    for (int i = 0; i < call->parameter_count; i++) {
+        int at = call->native_order[i];
+        if (!is_array(values[at])) {
+            continue;
+        }
+        PyObject *second = get_slot(values[at], config.second_offset);
+        int has_second = second != NULL && PyTuple_Check(second) && PyTuple_GET_SIZE(second) == 2;
+        PyTuple_SET_ITEM(key, to++, Py_NewRef(home));
+        PyTuple_SET_ITEM(key, to++, Py_NewRef(has_second ? PyTuple_GET_ITEM(second, 0) : Py_None));
+        PyObject *shape = shape_of(home, natives[at]);
+        PyObject *dtype = shape == NULL ? NULL : PyObject_GetAttr(natives[at], constants.dtype);
+        if (dtype == NULL) {
+            Py_XDECREF(shape);
+            Py_DECREF(key);
+            return NULL;
+        }
+        PyTuple_SET_ITEM(key, to++, shape);
+        PyTuple_SET_ITEM(key, to++, dtype);
+    }
+    return key;
+}
+
+int
+is_decided_at_home(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
+{
+    if (call->choice.decisions == NULL || !PyDict_GET_SIZE(call->choice.decisions)
+        /* Python records it: */
+        || (home == config.numpy_home && (call->flags & IS_ELEMENTWISE) && recorded_below(call->choice.limit))) {
+        return 0;
+    }
+    PyObject *key = key_of(call, home, values, natives);
+    PyObject *found = key == NULL ? NULL : PyDict_GetItemWithError(call->choice.decisions, key);
+    Py_XDECREF(key);
+    if (found == NULL) {
+        fall_back();
+    }
+    return found == home;
 }

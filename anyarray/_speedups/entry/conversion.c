@@ -1,9 +1,8 @@
-/* Arrays of what is one, nearly, or of Python numbers: few elements in NumPy.
+/* The fast paths of `asarray`, `from_dlpack`, `astype` and `copy.copy` for small Arrays, ndarrays and lists in NumPy;
+call.c calls them.
 
-Compiled: `asarray` of an Array, an ndarray, a Python number or a nest of lists and tuples of numbers of one
-class, or of integers and floats; `from_dlpack` of an Array or an ndarray; `astype`; `copy.copy`. Left to Python: nests of several
-classes or with Arrays in them, complex numbers, other objects, conversions of complex to real, memory to be
-shared (`copy=False`), errors. Repeated here: which conversions have no value outside of the dtype (wrap_new_as). */
+Leaves to Python: lists of several classes other than ints and floats, complex numbers, other objects, complex to real,
+`copy=False`, and errors. */
 
 #include "conversion.h"
 #include "arguments.h"
@@ -15,7 +14,7 @@ shared (`copy=False`), errors. Repeated here: which conversions have no value ou
 #include "recording.h"
 #include "scalars.h"
 
-/* Whether all integers of a contiguous int64 ndarray are within the range of an integer dtype. */
+/* Whether all elements of a contiguous int64 ndarray are in the range of an integer dtype. */
 static int
 are_in_range(PyArrayObject *integers, PyArray_Descr *dtype)
 {
@@ -56,109 +55,83 @@ wrap_new_as(PyObject *native, PyArray_Descr *dtype)
     return cast == NULL ? fall_back() : wrap_new(cast);
 }
 
-/* Whether a dtype holds what Python's floats and integers may become beside each other. */
-static int
-is_mixable(int typenum)
-{
-    return typenum == NPY_DOUBLE || typenum == NPY_INT64;
-}
-
-/* Writes a number to memory of float64, int64 or bool: of its own class, an integer beside floats, or a scalar of NumPy of
-that dtype. 0, perhaps with an exception, for any other, as an integer that does not fit. */
+/* Writes a number to memory of dtype float64, int64 or bool: a Python or NumPy scalar of that dtype, or an int among
+floats. Returns 0, perhaps with an exception, for other objects and for ints that do not fit. */
 static int
 write_number(char *data, int typenum, PyObject *value)
 {
-    int is_integer = PyLong_CheckExact(value);
-    if (typenum == NPY_DOUBLE) {
-        if (PyFloat_Check(value)) {
-            *(npy_double *)data = PyFloat_AS_DOUBLE(value);
-            return PyFloat_CheckExact(value) || scalar_typenum(Py_TYPE(value)) == NPY_DOUBLE;
-        }
-        if (is_integer) {
-            long long integer = PyLong_AsLongLong(value); /* what is greater may become an object */
-            *(npy_double *)data = (npy_double)integer;
-            return !(integer == -1 && PyErr_Occurred());
-        }
-        if (scalar_typenum(Py_TYPE(value)) == NPY_INT64) {
-            npy_int64 integer;
-            PyArray_ScalarAsCtype(value, &integer);
-            *(npy_double *)data = (npy_double)integer;
-            return 1;
-        }
+    int own = typenum_of(Py_TYPE(value));
+    own = own < 0 ? scalar_typenum(Py_TYPE(value)) : own;
+    if (own == typenum && own == NPY_BOOL) {
+        *(npy_bool *)data = value == Py_True || value == PyArrayScalar_True;
+        return 1;
+    }
+    if (own == typenum && own == NPY_DOUBLE) { /* NumPy's float64 is a subclass of float */
+        *(npy_double *)data = PyFloat_AS_DOUBLE(value);
+        return 1;
+    }
+    if (own != NPY_INT64 || typenum == NPY_BOOL) {
         return 0;
     }
-    if (typenum == NPY_BOOL) {
-        *(npy_bool *)data = value == Py_True;
-        return PyBool_Check(value);
+    long long integer = PyLong_AsLongLong(value); /* NumPy makes objects of larger ints */
+    if (typenum == NPY_DOUBLE) {
+        *(npy_double *)data = (npy_double)integer;
     }
-    if (!is_integer) {
-        int is_numpys = scalar_typenum(Py_TYPE(value)) == NPY_INT64;
-        if (is_numpys) {
-            PyArray_ScalarAsCtype(value, data);
-        }
-        return is_numpys;
+    else {
+        *(npy_int64 *)data = (npy_int64)integer;
     }
-    long long integer = PyLong_AsLongLong(value);
-    *(npy_int64 *)data = (npy_int64)integer;
     return !(integer == -1 && PyErr_Occurred());
 }
 
-/* What an element of a nest is: a Python number, or the scalar of NumPy that an Array of no axes has. Borrowed. */
+/* Returns a borrowed reference to an element of a list: a Python number, or the NumPy scalar of a 0-d Array. */
 static PyObject *
 number_of(PyObject *element)
 {
-    PyObject *native = is_array(element) && home_of(element) == config.numpy_home ? get_slot(element, config.native_offset) : NULL;
+    int is_in_numpy = is_array(element) && home_of(element) == config.numpy_home;
+    PyObject *native = is_in_numpy ? get_slot(element, config.native_offset) : NULL;
     return native != NULL && scalar_typenum(Py_TYPE(native)) >= 0 ? native : element;
 }
 
-/* Writes the numbers of a nest of lists and tuples of this shape, all of one class or of those that `write_number` takes
-together, and moves `*data` beyond them.
+/* Writes the numbers of nested lists and tuples of this shape, and advances `*data`.
 
-0, perhaps with an exception, for any other nest: `*is_mixed` if it is for a float among integers. */
+Returns 0, perhaps with an exception, for other nests; sets `*is_mixed` if the reason is a float among ints. */
 static int
 write_nest(
-    char **data, npy_intp itemsize, int typenum, PyTypeObject *type, PyObject *nest, int ndim, const npy_intp *shape,
-    int *is_mixed
+    char **data, npy_intp itemsize, int typenum, PyObject *nest, int ndim, const npy_intp *shape, int *is_mixed
 )
 {
     if (ndim == 0) {
         PyObject *number = number_of(nest);
-        char *to = *data;
+        *is_mixed = typenum == NPY_INT64 && PyFloat_Check(number);
+        int is_written = write_number(*data, typenum, number);
         *data += itemsize;
-        if (is_mixable(typenum) || typenum_of(type) >= 0) {
-            *is_mixed = typenum == NPY_INT64 && PyFloat_Check(number);
-            return write_number(to, typenum, number);
-        }
-        if (Py_TYPE(number) != type) {
-            return 0;
-        }
-        PyArray_ScalarAsCtype(number, to);
-        return 1;
+        return is_written;
     }
     if ((!PyList_CheckExact(nest) && !PyTuple_CheckExact(nest)) || PySequence_Fast_GET_SIZE(nest) != shape[0]) {
         return 0;
     }
     for (npy_intp i = 0; i < shape[0]; i++) { /* no Python code runs that could shorten it */
-        if (!write_nest(data, itemsize, typenum, type, PySequence_Fast_GET_ITEM(nest, i), ndim - 1, shape + 1, is_mixed)) {
+        if (!write_nest(data, itemsize, typenum, PySequence_Fast_GET_ITEM(nest, i), ndim - 1, shape + 1, is_mixed)) {
             return 0;
         }
     }
     return 1;
 }
 
-/* The ndarray of the numbers of a nest: a new reference, or NULL, perhaps with an exception, as `write_nest`. */
+/* Returns a new ndarray of the numbers of nested lists; NULL, perhaps with an exception, as `write_nest`. */
 static PyObject *
-numbers_of(PyObject *nest, int typenum, PyTypeObject *type, int ndim, npy_intp *shape, int *is_mixed)
+numbers_of(PyObject *nest, int typenum, int ndim, npy_intp *shape, int *is_mixed)
 {
     PyObject *array = PyArray_Empty(ndim, shape, PyArray_DescrFromType(typenum), 0);
-    char *data = array == NULL ? NULL : PyArray_BYTES((PyArrayObject *)array);
-    if (data != NULL && !write_nest(&data, PyArray_ITEMSIZE((PyArrayObject *)array), typenum, type, nest, ndim, shape, is_mixed)) {
-        Py_CLEAR(array);
+    if (array != NULL) {
+        char *data = PyArray_BYTES((PyArrayObject *)array);
+        if (!write_nest(&data, PyArray_ITEMSIZE((PyArrayObject *)array), typenum, nest, ndim, shape, is_mixed)) {
+            Py_CLEAR(array);
+        }
     }
     return array;
 }
 
-/* `asarray` of a Python number, or of a nest of lists and tuples of numbers or of Arrays of no axes. */
 PyObject *
 array_of_nest(PyObject *nest, PyObject *dtype)
 {
@@ -177,15 +150,15 @@ array_of_nest(PyObject *nest, PyObject *dtype)
         first = PySequence_Fast_GET_ITEM(first, 0);
     }
     PyTypeObject *type = Py_TYPE(number_of(first));
-    int is_numpys = is_array(first) && scalar_typenum(type) >= 0, typenum = is_numpys ? scalar_typenum(type) : typenum_of(type);
-    if (typenum < 0 || (is_numpys && dtype != NULL && !is_mixable(typenum)) || (dtype == NULL && !has_standard_defaults()) || !creates_in_numpy()) {
+    int typenum = is_array(first) ? scalar_typenum(type) : typenum_of(type), is_mixed = 0;
+    if ((typenum != NPY_DOUBLE && typenum != NPY_INT64 && typenum != NPY_BOOL) || (dtype == NULL && !has_standard_defaults())
+        || creation_home() != config.numpy_home) {
         return fall_back();
     }
-    int is_mixed = 0;
-    PyObject *array = numbers_of(nest, typenum, type, ndim, shape, &is_mixed);
+    PyObject *array = numbers_of(nest, typenum, ndim, shape, &is_mixed);
     if (array == NULL && is_mixed) {
         typenum = NPY_DOUBLE;
-        array = numbers_of(nest, typenum, type, ndim, shape, &is_mixed);
+        array = numbers_of(nest, typenum, ndim, shape, &is_mixed);
     }
     PyArray_Descr *wanted = array == NULL ? NULL : dtype == NULL ? PyArray_DescrFromType(typenum) : read_dtype(dtype);
     if (wanted == NULL) {
@@ -195,12 +168,13 @@ array_of_nest(PyObject *nest, PyObject *dtype)
     return wrap_new_as(array, wanted);
 }
 
-/* `asarray` of an ndarray: a copy, which the user cannot write to. */
+/* `asarray` of an ndarray: a copy, because the user may write to the ndarray. */
 static PyObject *
 array_of_ndarray(PyArrayObject *array)
 {
     npy_intp nbytes = PyArray_NBYTES(array);
-    if (nbytes >= config.modest_nbytes || !has_known_dtype(config.numpy_home, array) || !creates_in_numpy()) {
+    if (nbytes >= config.modest_nbytes || !has_known_dtype(config.numpy_home, array)
+        || creation_home() != config.numpy_home) {
         return fall_back();
     }
     PyObject *copy = NULL;
@@ -217,7 +191,7 @@ array_of_ndarray(PyArrayObject *array)
     return copy == NULL ? fall_back() : wrap_new(copy);
 }
 
-/* Whether NumPy casts from one dtype to another as the standard says. */
+/* Whether NumPy casts between two dtypes as the standard says. */
 static int
 is_castable(PyArray_Descr *from, PyArray_Descr *to)
 {
@@ -225,13 +199,13 @@ is_castable(PyArray_Descr *from, PyArray_Descr *to)
            && (PyTypeNum_ISCOMPLEX(to->type_num) || !PyTypeNum_ISCOMPLEX(from->type_num));
 }
 
-/* A copy of a native array in a dtype, its own or another: a new reference, or NULL, perhaps with an exception. */
+/* Returns a copy of a native array in its own or another dtype; NULL, perhaps with an exception. */
 static PyObject *
 copy_native(PyObject *native, PyArray_Descr *before, PyArray_Descr *dtype)
 {
     if (!PyArray_CheckExact(native)) {
         if (dtype == before) {
-            return Py_NewRef(native); /* it is immutable */
+            return Py_NewRef(native); /* immutable */
         }
         PyObject *cast = is_castable(before, dtype)
                              ? PyArray_FromScalar(native, (PyArray_Descr *)Py_NewRef((PyObject *)dtype))
@@ -252,8 +226,8 @@ copy_native(PyObject *native, PyArray_Descr *before, PyArray_Descr *dtype)
     return copy;
 }
 
-/* An Array that lives free in NumPy in the dtype of a DType, or its own for NULL: itself if it may be. NULL without an
-exception if Python must look at it. */
+/* Returns an Array on NumPy's free home in dtype `given` (its own for NULL): the same Array if neither cast nor copy is
+needed. A new reference; NULL without an exception if Python must convert it. */
 static PyObject *
 convert(PyObject *array, PyObject *given, int must_copy, int may_copy)
 {
@@ -306,7 +280,6 @@ fast_asarray(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
     return array_of_nest(args[0], dtype);
 }
 
-/* `from_dlpack` of what `asarray` takes the same way. */
 PyObject *
 fast_from_dlpack(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {

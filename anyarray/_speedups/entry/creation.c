@@ -1,9 +1,7 @@
-/* Functions that make Arrays of few elements.
+/* The fast paths of `zeros`, `ones`, `empty`, `full`, their `_like` variants and `arange` of ints, for few elements;
+call.c calls them.
 
-Compiled: `zeros`, `ones`, `empty`, `full` and those that end in `_like`, and `arange` of integers, with at most a
-dtype as keyword, in NumPy and by the functions of other backends. Left to Python: many elements, for which
-`_choice.choice.hint_at_calibrate` may be due, other devices, errors. Repeated here: the dtype of a number (dtypes.c), and where
-an Array is made (choice.c). */
+Leaves to Python: many elements (`_choice.choice.hint_at_calibrate`), devices, and errors. */
 
 #include "arguments.h"
 #include "arrays.h"
@@ -13,8 +11,8 @@ an Array is made (choice.c). */
 #include "fast_paths.h"
 #include "memory.h"
 
-/* Reads a shape, an integer or a tuple of them; the number of axes, or -1 without an exception. An empty axis
-counts as one element: no other may be huge. */
+/* Reads a shape, an int or a tuple of ints. Returns the number of axes; -1 without an exception if it is invalid or
+large. Axes of length 0 count as 1 in `*elements`. */
 static int
 read_shape(PyObject *given, npy_intp *shape, npy_intp *elements)
 {
@@ -39,10 +37,10 @@ read_shape(PyObject *given, npy_intp *shape, npy_intp *elements)
     return (int)ndim;
 }
 
-/* An Array by a creation function of another backend, of so many arguments by position: a new reference, or NULL without an
-exception. Steals the reference to the library's dtype, which may be NULL. */
+/* Calls a creation function of another backend with `count` positional arguments. Steals the reference to the native
+dtype, which may be NULL. Returns a new Array; NULL without an exception on failure. */
 static PyObject *
-made_elsewhere(Call *call, PyObject *home, PyObject *const *values, size_t count, PyObject *dtype)
+create_on_backend(Call *call, PyObject *home, PyObject *const *values, size_t count, PyObject *dtype)
 {
     PyObject *device = get_slot(get_slot(home, config.backend_offset), config.native_device_offset), *args[6];
     PyObject *function = dtype == NULL || device == NULL ? NULL : PyObject_GetAttr(home, call->name), *native = NULL;
@@ -57,10 +55,10 @@ made_elsewhere(Call *call, PyObject *home, PyObject *const *values, size_t count
     return native == NULL ? fall_back() : wrap(native, home);
 }
 
-/* The dtype of another backend for NumPy's, to which it steals the reference: a new reference, or NULL without an exception
-if it was not asked for yet. */
+/* Returns a new reference to the native dtype of a backend for a NumPy dtype, whose reference is stolen; NULL without
+an exception if the backend has not looked it up yet. */
 static PyObject *
-dtype_elsewhere(PyObject *home, PyArray_Descr *dtype)
+dtype_on_backend(PyObject *home, PyArray_Descr *dtype)
 {
     PyObject *known = get_slot(get_slot(home, config.backend_offset), config.native_dtypes_offset), *native = NULL;
     PyObject *number = dtype == NULL || known == NULL ? NULL : PyLong_FromLong(dtype->type_num);
@@ -72,7 +70,7 @@ dtype_elsewhere(PyObject *home, PyArray_Descr *dtype)
     return native == NULL ? fall_back() : native;
 }
 
-/* Whether a Python number may fill an array of this dtype; NumPy raises for integers out of its range. */
+/* Whether a Python number may fill an array of this dtype. NumPy raises for ints out of range. */
 static int
 can_fill(PyObject *value, PyArray_Descr *dtype)
 {
@@ -84,9 +82,9 @@ can_fill(PyObject *value, PyArray_Descr *dtype)
     }
 }
 
-/* Whether another library's function fills an array of this dtype with a Python number, as NumPy would. */
+/* Whether another library fills an array of this dtype with a Python number as NumPy does. */
 static int
-can_fill_elsewhere(PyObject *value, PyArray_Descr *dtype)
+can_fill_on_backend(PyObject *value, PyArray_Descr *dtype)
 {
     if (!can_fill(value, dtype)) {
         return 0;
@@ -99,11 +97,10 @@ can_fill_elsewhere(PyObject *value, PyArray_Descr *dtype)
     return 1;
 }
 
-/* A new free Array; `variant` is the first letter of the function. Steals the reference to the dtype.
-
-NULL without an exception for many elements, or a value that does not fit. */
+/* Returns a new Array; `variant` is the first letter of the function. Steals the reference to the dtype. NULL without
+an exception for many elements, or if the value does not fit. */
 static PyObject *
-filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_Descr *dtype, PyObject *value)
+new_filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_Descr *dtype, PyObject *value)
 {
     npy_intp nbytes = elements * PyDataType_ELSIZE(dtype);
     if (nbytes >= config.modest_nbytes || !is_standard(dtype) || (variant == 'f' && !can_fill(value, dtype))) {
@@ -122,14 +119,7 @@ filled(int variant, int ndim, npy_intp *shape, npy_intp elements, PyArray_Descr 
     return wrap_new(array);
 }
 
-/* A shape as a tuple: a new reference, or NULL with an exception. */
-static PyObject *
-shape_as_tuple(PyObject *given)
-{
-    return PyTuple_CheckExact(given) ? Py_NewRef(given) : PyTuple_Pack(1, given);
-}
-
-/* `zeros(shape)`, `ones(shape)`, `empty(shape)`, `full(shape, number)`. */
+/* zeros(shape), ones(shape), empty(shape), full(shape, number) */
 PyObject *
 fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -140,34 +130,29 @@ fast_fill(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
         || (ndim = read_shape(args[0], shape, &elements)) < 0 || (home = creation_home()) == NULL) {
         return fall_back();
     }
-    PyArray_Descr *dtype = NULL;
-    if (!is_full) {
-        dtype = read_dtype(given);
-    }
-    else if (typenum_of(Py_TYPE(args[1])) >= 0 && has_standard_defaults()) {
-        dtype = PyArray_DescrFromType(typenum_of(Py_TYPE(args[1])));
-    }
+    PyArray_Descr *dtype = read_dtype(is_full ? (PyObject *)Py_TYPE(args[1]) : given);
     if (dtype == NULL) {
         return fall_back();
     }
     if (home == config.numpy_home) {
-        return filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
+        return new_filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
     }
-    if (is_full && !can_fill_elsewhere(args[1], dtype)) {
+    if (is_full && !can_fill_on_backend(args[1], dtype)) {
         Py_DECREF(dtype);
         return fall_back();
     }
-    PyObject *values[] = {shape_as_tuple(args[0]), is_full ? args[1] : NULL}, *array = NULL;
-    if (values[0] != NULL) {
-        array = made_elsewhere(call, home, values, 1 + is_full, dtype_elsewhere(home, dtype));
-        Py_DECREF(values[0]);
+    PyObject *tuple = PyTuple_CheckExact(args[0]) ? Py_NewRef(args[0]) : PyTuple_Pack(1, args[0]);
+    PyObject *values[] = {tuple, is_full ? args[1] : NULL}, *array = NULL;
+    if (tuple != NULL) {
+        array = create_on_backend(call, home, values, 1 + is_full, dtype_on_backend(home, dtype));
+        Py_DECREF(tuple);
     }
     return array == NULL ? fall_back() : array;
 }
 
-/* The same like an Array of another backend than NumPy. */
+/* `fast_fill_like` for backends other than NumPy. */
 static PyObject *
-like_elsewhere(Call *call, PyObject *const *args, int is_full, PyObject *given)
+fill_like_on_backend(Call *call, PyObject *const *args, int is_full, PyObject *given)
 {
     int by_size;
     PyObject *home = home_of(args[0]), *native = native_of(args[0]);
@@ -176,10 +161,10 @@ like_elsewhere(Call *call, PyObject *const *args, int is_full, PyObject *given)
         return NULL;
     }
     PyObject *values[] = {Py_NewRef(native), is_full ? args[1] : NULL}, *array = NULL;
-    PyObject *dtype = given == NULL ? dtype_of(home, native) : dtype_elsewhere(home, read_dtype(given));
+    PyObject *dtype = given == NULL ? dtype_of(home, native) : dtype_on_backend(home, read_dtype(given));
     PyArray_Descr *in_numpy = is_full && dtype != NULL ? read_dtype_of(home, dtype) : NULL;
-    if (!is_full || (in_numpy != NULL && can_fill_elsewhere(args[1], in_numpy))) {
-        array = made_elsewhere(call, home, values, 1 + is_full, Py_XNewRef(dtype));
+    if (!is_full || (in_numpy != NULL && can_fill_on_backend(args[1], in_numpy))) {
+        array = create_on_backend(call, home, values, 1 + is_full, Py_XNewRef(dtype));
     }
     Py_XDECREF(in_numpy);
     Py_XDECREF(dtype);
@@ -187,7 +172,7 @@ like_elsewhere(Call *call, PyObject *const *args, int is_full, PyObject *given)
     return array == NULL ? fall_back() : array;
 }
 
-/* `zeros_like(x)` and the others. */
+/* zeros_like(x) and the others */
 PyObject *
 fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -197,7 +182,7 @@ fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
         return NULL;
     }
     if ((native = ndarray_of(args[0])) == NULL) {
-        return like_elsewhere(call, args, is_full, given);
+        return fill_like_on_backend(call, args, is_full, given);
     }
     if (!runs_at_home(config.numpy_home, &by_size)) {
         return NULL;
@@ -213,10 +198,10 @@ fast_fill_like(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kw
     if (dtype == NULL) {
         return fall_back();
     }
-    return filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
+    return new_filled(call->variant, ndim, shape, elements, dtype, is_full ? args[1] : NULL);
 }
 
-/* `arange` of integers. */
+/* arange of ints */
 PyObject *
 fast_arange(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -247,14 +232,14 @@ fast_arange(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnam
     }
     PyArray_Descr *wanted = dtype == NULL ? PyArray_DescrFromType(NPY_INT64) : read_dtype(dtype);
     if (home != config.numpy_home) {
-        int number = wanted == NULL ? NPY_NOTYPE : wanted->type_num; /* one that holds all of them */
+        int number = wanted == NULL ? NPY_NOTYPE : wanted->type_num; /* these dtypes hold all of the numbers */
         if (number != NPY_INT64 && number != NPY_INT32 && number != NPY_DOUBLE && number != NPY_FLOAT) {
             Py_XDECREF(wanted);
             return fall_back();
         }
         PyObject *values[] = {nargs == 1 ? constants.none : args[0], nargs == 1 ? args[0] : args[1],
                               nargs == 3 ? args[2] : constants.one};
-        return made_elsewhere(call, home, values, 3, dtype_elsewhere(home, wanted));
+        return create_on_backend(call, home, values, 3, dtype_on_backend(home, wanted));
     }
     PyObject *array = NULL;
     if (wanted != NULL && wanted->type_num != NPY_BOOL) {

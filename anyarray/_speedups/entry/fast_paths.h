@@ -1,4 +1,4 @@
-/* The compiled paths, by the names that `_call.compiled` calls them, each with the Python function that it repeats. */
+/* The fast paths, each with the Python function that it mirrors; `_call.compiled` names them without the prefix. */
 
 #ifndef ANYARRAY_FAST_PATHS_H
 #define ANYARRAY_FAST_PATHS_H
@@ -6,12 +6,11 @@
 #include "call.h"
 
 /* functions.c */
-FastPath fast_function, call_at_once;   /* `_call.slow_path.call` */
+FastPath fast_function, call_eagerly;   /* `_call.slow_path.call` */
 FastPath fast_join;                     /* `_call.slow_path.call` */
 
 /* operators.c */
 FastPath fast_inplace;                  /* `_array.assignment.in_place_operators` */
-FastPath fast_divmod;                   /* `_array.array.Array.__divmod__` */
 FastPath fast_ufunc;                    /* `_array.array.Array.__array_ufunc__` */
 
 /* indexing.c */
@@ -60,5 +59,11 @@ FastPath fast_float;                    /* `_array.array.Array.__float__` */
 FastPath fast_index;                    /* `_array.array.Array.__index__` */
 FastPath fast_item;                     /* `_array.array.Array.item` */
 FastPath fast_hash;                     /* `_array.array.Array.__hash__` */
+
+/* iteration.c: the iterator over an Array in NumPy */
+extern PyTypeObject ArrayIteratorType;
+
+/* numpy_function.c: an object called as its Call; the base class of `anyarray.numpy.ufunc` */
+extern PyTypeObject CalledType;
 
 #endif

@@ -1,17 +1,15 @@
-/* Functions of arrays, and operators.
+/* The fast paths of functions of arrays and of operators: unwraps arguments, calls the native function, wraps the
+result.
 
-Compiled: calls of Arrays that live where the call runs, ndarrays and scalars of NumPy, and Python scalars: unwrap, call
-the native function, wrap. Left to Python: transfers, decisions by cost, arguments to be converted, every error.
-Repeated here:
-- that the result for an ndarray does not share its memory: `_call.wrapping.unshared` (call_native);
-- that views of guarded memory are recorded: `_memory.views.is_guarded` (records_views). */
+Takes Arrays on the home where the call runs, ndarrays, NumPy scalars and Python scalars. Leaves to Python: transfers,
+new decisions, arguments to be converted, and errors. Mirrors `_call.slow_path.call`; also `_call.wrapping.unshared` (in
+`call_native`: results never share an ndarray of the user) and `_memory.views.is_guarded` (in `records_views`). */
 
 #include "arguments.h"
 #include "arrays.h"
 #include "choice.h"
 #include "dtypes.h"
 #include "fast_paths.h"
-#include "decisions.h"
 #include "loops.h"
 #include "lazy.h"
 #include "recording.h"
@@ -19,14 +17,14 @@ Repeated here:
 #include "scalars.h"
 #include "shortcuts.h"
 
-/* Whether a value was given as an array, and not as a scalar. */
+/* Whether an argument is an array and not a scalar. */
 static int
-was_array(PyObject *value)
+is_array_argument(PyObject *value)
 {
     return is_array(value) || PyArray_CheckExact(value);
 }
 
-/* The number of elements to which the Arrays of a call broadcast; -1 if that is not known here. */
+/* Returns the number of elements to which the arrays of a call broadcast; -1 if they do not. */
 static npy_intp
 size_of_broadcast(Call *call, PyObject *const *values, PyObject *const *natives)
 {
@@ -34,17 +32,17 @@ size_of_broadcast(Call *call, PyObject *const *values, PyObject *const *natives)
     int ndim = 0;
     for (int k = 0; k < call->array_count; k++) {
         PyArrayObject *array = (PyArrayObject *)natives[call->arrays[k]];
-        if (!was_array(values[call->arrays[k]]) || !PyArray_CheckExact((PyObject *)array)) {
-            continue; /* a number */
+        if (!is_array_argument(values[call->arrays[k]]) || !PyArray_CheckExact((PyObject *)array)) {
+            continue; /* a scalar */
         }
-        int its = PyArray_NDIM(array);
-        for (; ndim < its; ndim++) { /* the last axis comes first here */
+        int own_ndim = PyArray_NDIM(array);
+        for (; ndim < own_ndim; ndim++) { /* axes are counted from the last */
             shape[ndim] = 1;
         }
-        for (int axis = 0; axis < its; axis++) {
-            npy_intp length = PyArray_DIM(array, its - 1 - axis);
+        for (int axis = 0; axis < own_ndim; axis++) {
+            npy_intp length = PyArray_DIM(array, own_ndim - 1 - axis);
             if (shape[axis] != 1 && length != 1 && shape[axis] != length) {
-                return -1; /* the call raises */
+                return -1; /* the call will raise */
             }
             shape[axis] = shape[axis] == 1 ? length : shape[axis];
         }
@@ -55,13 +53,13 @@ size_of_broadcast(Call *call, PyObject *const *values, PyObject *const *natives)
     return size;
 }
 
-/* Whether the automatic choice has nothing to decide about a call of Arrays in NumPy. */
+/* Whether a call in NumPy is so small that the automatic choice decides nothing. */
 static int
-is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
+is_below_limits(Call *call, PyObject *const *values, PyObject *const *natives)
 {
     int start = 0;
     PyObject *first = natives[call->arrays[0]];
-    if (first == values[call->arrays[0]] && is_python_scalar(first) && call->array_count > 1) { /* as of interp(0.5, x, y) */
+    if (first == values[call->arrays[0]] && is_python_scalar(first) && call->array_count > 1) { /* interp(0.5, x, y) */
         first = natives[call->arrays[++start]];
     }
     npy_intp size = size_of(first);
@@ -74,10 +72,10 @@ is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
     }
     for (int k = start + 1; k < call->array_count; k++) {
         PyObject *other = natives[call->arrays[k]];
-        if (!was_array(values[call->arrays[k]]) || (has_same_shape(first, other) && !(call->flags & MULTIPLIES))) {
+        if (!is_array_argument(values[call->arrays[k]]) || (has_same_shape(first, other) && !(call->flags & MULTIPLIES))) {
             continue;
         }
-        npy_intp columns = size_of(other); /* by which the work grows at most */
+        npy_intp columns = size_of(other); /* bound of the factor by which the work grows */
         if (columns < 0) {
             return 0;
         }
@@ -93,7 +91,7 @@ is_settled(Call *call, PyObject *const *values, PyObject *const *natives)
     return 1;
 }
 
-/* Whether a call in which some arrays are ndarrays is small: only then are they taken as they are. */
+/* Whether a call with ndarrays as arguments is small. Larger ndarrays are left to Python. */
 static int
 is_small_with_ndarrays(Call *call, PyObject *const *values, PyObject *const *natives, int by_size)
 {
@@ -101,7 +99,7 @@ is_small_with_ndarrays(Call *call, PyObject *const *values, PyObject *const *nat
     double elements = (double)size_of(first);
     for (int k = 1; k < call->array_count; k++) {
         PyObject *other = natives[call->arrays[k]];
-        if (was_array(values[call->arrays[k]]) && !has_same_shape(first, other)) {
+        if (is_array_argument(values[call->arrays[k]]) && !has_same_shape(first, other)) {
             elements *= (double)size_of(other);
         }
     }
@@ -109,14 +107,13 @@ is_small_with_ndarrays(Call *call, PyObject *const *values, PyObject *const *nat
            && !(by_size && elements >= (double)limit_at(call->choice.limit, config.elements_offset));
 }
 
-/* What stands for a Python scalar beside a native array: a new reference, or NULL without an exception.
-
-It is a native scalar, or the Python scalar itself if the operator of NumPy's scalars takes it. */
+/* Returns what the native function gets for a Python scalar beside a native array: a native scalar, or the scalar
+itself if an operator of NumPy scalars takes it. A new reference; NULL without an exception. */
 static PyObject *
 native_scalar(Call *call, PyObject *value, PyObject *home, PyObject *beside)
 {
     int typenum = scalar_typenum(Py_TYPE(beside));
-    if (typenum >= 0 && takes_python_scalar(typenum, value)) { /* a loop would fill the table with its values */
+    if (typenum >= 0 && takes_python_scalar(typenum, value)) { /* not the table, which loops over many scalars would fill */
         if (call->operation != NULL && is_real(typenum)) {
             return Py_NewRef(value);
         }
@@ -126,10 +123,10 @@ native_scalar(Call *call, PyObject *value, PyObject *home, PyObject *beside)
         PyObject *scalar = PyObject_CallOneArg((PyObject *)Py_TYPE(beside), value);
         return scalar == NULL ? fall_back() : scalar;
     }
-    return look_up_scalar(get_slot(home, config.constants_offset), value, home, beside);
+    return look_up_scalar_beside(get_slot(home, config.constants_offset), value, home, beside);
 }
 
-/* Whether a native array is none of `natives`. */
+/* Whether a native array is not one of `natives`. */
 static int
 is_new_object(PyObject *native, PyObject *const *natives, int count)
 {
@@ -141,7 +138,7 @@ is_new_object(PyObject *native, PyObject *const *natives, int count)
     return 1;
 }
 
-/* Whether it is no view either, so that nobody else can write to its memory. */
+/* Whether an ndarray is new, with memory of its own. */
 static int
 is_new_memory(PyObject *native, PyObject *const *natives, int count)
 {
@@ -149,7 +146,7 @@ is_new_memory(PyObject *native, PyObject *const *natives, int count)
            && is_new_object(native, natives, count);
 }
 
-/* Whether what a function gives is a view of an Array that is not written in place: then it is recorded, in Python. */
+/* Whether the result is a view that must be recorded, in Python: one of an Array that is not written in place. */
 static int
 records_views(Call *call, PyObject *home, PyObject *const *values, PyObject *const *natives)
 {
@@ -160,9 +157,8 @@ records_views(Call *call, PyObject *home, PyObject *const *values, PyObject *con
     return home == config.numpy_home ? !is_writable(natives[at]) : !is_array(values[at]) || !is_in_place(values[at]);
 }
 
-/* Calls the native function and wraps its result: a new reference, or NULL without an exception.
-
-`natives` are in the order of the parameters; with `has_ndarrays` some are the user's own. */
+/* Calls the native function and wraps its result. `natives` are in the order of the parameters; some are the user's if
+`has_ndarrays`. Returns a new reference; NULL without an exception, or with one that must be raised. */
 static PyObject *
 call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarrays)
 {
@@ -211,7 +207,7 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
         }
         PyObject *view = wrap(native, home);
         if (view != NULL) {
-            swap_slot(view, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL in a new Array */
+            swap_slot(view, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL before */
         }
         return view;
     }
@@ -223,13 +219,13 @@ call_native(Call *call, PyObject *home, PyObject *const *natives, int has_ndarra
     return result == NULL ? fall_back() : result;
 }
 
-/* A borrowed reference to the home of the arrays of a call: NULL if no argument tells. */
+/* Returns a borrowed reference to the home of the array arguments; NULL without an exception if it is unknown. */
 static PyObject *
 find_home(Call *call, PyObject *const *values)
 {
     int at = call->arrays[0];
     PyObject *first = values[at], *second = NULL;
-    for (int k = 1; second == NULL && k < call->array_count; k++) { /* as of interp(0.5, x, y) */
+    for (int k = 1; second == NULL && k < call->array_count; k++) { /* interp(0.5, x, y) */
         second = is_array(values[call->arrays[k]]) ? values[call->arrays[k]] : NULL;
     }
     if (is_array(first)) {
@@ -241,15 +237,15 @@ find_home(Call *call, PyObject *const *values)
     if (second != NULL
         && (is_numpy_scalar_operand(call, first)
             || (is_python_scalar(first) && (call->parameters[at].role == WEAK || takes_value(&call->parameters[at], first))))) {
-        return home_of(second); /* as of add(1, x) */
+        return home_of(second); /* add(1, x) */
     }
     return NULL;
 }
 
-/* The native array, or value, of an argument: a new reference. NULL without an exception if Python must look at
-it.
+/* Returns the native array, or the value, of an argument: a new reference; NULL without an exception if Python must
+convert it.
 
-A Python scalar that becomes an array is None here, and `*is_scalar` is 1, as the array beside it may follow. */
+Returns None and sets `*is_scalar` for a Python scalar that takes the dtype of an array, which may follow. */
 static PyObject *
 unwrap(Call *call, int at, PyObject *value, PyObject *home, int *is_scalar, int *is_ndarray)
 {
@@ -298,16 +294,16 @@ fast_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwn
             return recorded;
         }
     }
-    return call_at_once(call, args, nargs, kwnames);
+    return call_eagerly(call, args, nargs, kwnames);
 }
 
-/* Has Python decide about a call, or look up a decision: the result, or NULL with an exception. The body, which comes to
-the same, would have to be compiled first. */
+/* Calls the Python function that decides about a call. Returns a new reference; NULL with an exception, or without one
+if the body must be called. Using the body instead would compile it. */
 static PyObject *
 decide(Call *call, PyObject *const *values)
 {
     for (int i = 0; i < call->parameter_count; i++) {
-        if (call->parameters[i].role == PLAIN && is_array(values[i])) { /* the body says what is wrong, or reads it */
+        if (call->parameters[i].role == PLAIN && is_array(values[i])) { /* the body reads it, or raises */
             return NULL;
         }
     }
@@ -321,7 +317,7 @@ decide(Call *call, PyObject *const *values)
 }
 
 PyObject *
-call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
+call_eagerly(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
     PyObject *values[MAX_PARAMETERS], *natives[MAX_PARAMETERS] = {NULL}, *result = NULL;
     int is_scalar[MAX_PARAMETERS] = {0}, by_size, has_ndarrays = 0, is_undecided = 0;
@@ -358,15 +354,16 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
             continue;
         }
         PyObject *scalar = NULL;
-        if (is_scalar[beside]) { /* as in where(b, 1.0, 0.0) */
+        if (is_scalar[beside]) { /* where(b, 1.0, 0.0) */
             if (Py_TYPE(values[beside]) == Py_TYPE(values[at]) && home == config.numpy_home) {
                 scalar = array_of_scalar(values[at]);
             }
         }
-        else if (was_array(values[beside])) {
+        else if (is_array_argument(values[beside])) {
             if ((call->flags & IS_POWER) && at == call->native_order[1] && PyDict_Contains(config.powers, values[at]) == 1) {
                 int is_known = 0;
-                if (!has_ndarrays && (!by_size || size_of(natives[beside]) < limit_at(call->choice.limit, config.even_offset))) {
+                if (!has_ndarrays
+                    && (!by_size || size_of(natives[beside]) < limit_at(call->choice.limit, config.even_offset))) {
                     result = call_power(home, natives[beside], values[at], &is_known);
                 }
                 if (!is_known || result != NULL) {
@@ -376,8 +373,9 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
             scalar = native_scalar(call, values[at], home, natives[beside]);
         }
         if (scalar == NULL) {
-            /* The body would make the constant, but decides nothing. */
-            is_undecided = by_size && !is_scalar[beside] && size_of(natives[beside]) >= limit_at(call->choice.limit, config.even_offset);
+            /* The body would create the constant without a decision. */
+            is_undecided = by_size && !is_scalar[beside]
+                           && size_of(natives[beside]) >= limit_at(call->choice.limit, config.even_offset);
             goto done;
         }
         Py_SETREF(natives[at], scalar);
@@ -386,7 +384,7 @@ call_at_once(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
         goto done;
     }
     if (has_ndarrays ? is_small_with_ndarrays(call, values, natives, by_size)
-                     : !by_size || is_settled(call, values, natives)
+                     : !by_size || is_below_limits(call, values, natives)
                            || is_decided_at_home(call, home, values, natives)) {
         result = call_native(call, home, natives, has_ndarrays);
     }
@@ -401,7 +399,7 @@ done:
     if (result == NULL) {
         fall_back();
     }
-    /* Not earlier: a reference to what is transferred would keep its memory from being shared. */
+    /* After releasing references, which keep memory from being shared in a transfer. */
     return is_undecided && call->choice.slow != NULL && !PyErr_Occurred() ? decide(call, values) : result;
 }
 
@@ -430,9 +428,9 @@ fast_join(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames
     }
     npy_intp elements = 0;
     if (PySequence_Fast_GET_SIZE(sequence) != length) {
-        goto done; /* what the garbage collector called has changed it */
+        goto done; /* the garbage collector has run code that changed it */
     }
-    for (Py_ssize_t i = 0; i < length; i++) { /* no Python code runs that could */
+    for (Py_ssize_t i = 0; i < length; i++) { /* no Python code runs that could shorten it */
         PyObject *one = PySequence_Fast_GET_ITEM(sequence, i), *native = one, *here = config.numpy_home;
         if (is_array(one)) {
             native = native_of(one);

@@ -1,8 +1,7 @@
-/* `x[key]`.
+/* The fast path of `x[key]`; call.c calls it.
 
-Compiled: an ndarray of an Array, free or placed, and a key of keys.c; an array of another library that is
-written in place, and a key without arrays. Left to Python: other keys, errors, and views of memory that is not
-written in place, as they are recorded there. */
+Takes ndarrays with a key that keys.c reads, and arrays of other libraries that are written in place with a basic key.
+Leaves to Python: other keys, views that must be recorded, and errors. */
 
 #include "arrays.h"
 #include "choice.h"
@@ -34,7 +33,7 @@ fast_getitem(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyO
             fall_back();
         }
         else if (PyArray_CheckExact(found) && !is_writable(found)) {
-            Py_DECREF(found); /* a view of guarded memory */
+            Py_DECREF(found); /* a view of read-only memory */
         }
         else {
             result = wrap(found, home);

@@ -1,12 +1,9 @@
-/* Iteration over an Array in NumPy.
+/* The fast path of `iter(x)` in NumPy, and its iterator; call.c calls it.
 
-Compiled: `iter(x)`, whose elements are views but for numbers. Left to Python: Arrays without axes, of other
-libraries, and rows of guarded memory, which is read-only, as these views are recorded there.
+Elements are scalars or views. Leaves to Python: 0-d Arrays, other libraries, and rows of read-only memory, whose views
+are recorded. A loop usually drops each Array before it gets the one after the next; the iterator then reuses it with
+its scalar, in half the time. */
 
-A loop drops an Array when it gets the one after the next, at the latest. Then its memory is used for that
-one. */
-
-#include "iteration.h"
 #include "arrays.h"
 #include "fast_paths.h"
 #include "scalars.h"
@@ -15,11 +12,11 @@ typedef struct {
     PyObject_HEAD
     PyObject *native;
     Py_ssize_t index;
-    PyObject *latest[2]; /* the last two Arrays that were given, or NULL */
+    PyObject *latest[2]; /* the last two Arrays returned, or NULL */
 } ArrayIterator;
 
-/* Whether only the iterator has a reference to an Array, and nothing else was noted of it, so that it may be
-given anew. */
+/* Whether only the iterator refers to an Array of NumPy, and the Array has no second copy, view record or weak
+reference. */
 static int
 is_reusable(PyObject *array)
 {
@@ -29,7 +26,7 @@ is_reusable(PyObject *array)
            && get_slot(array, config.view_offset) == NULL;
 }
 
-/* Writes an element into the scalar of an Array to be given anew; 0 if it has no such scalar of its own. */
+/* Writes an element into the scalar of a reused Array. Returns 0 if it has no such scalar of its own. */
 static int
 reuse_scalar(PyObject *reused, PyArrayObject *array, Py_ssize_t index)
 {
@@ -61,12 +58,6 @@ iterator_next(PyObject *self)
     PyObject *native = PySequence_GetItem(iterator->native, index);
     if (native == NULL) {
         return NULL;
-    }
-    if (is_reusable(*latest)) { /* asked again, as an allocation may run any code */
-        PyObject *before = swap_slot(*latest, config.native_offset, native);
-        PyObject *result = Py_NewRef(*latest);
-        Py_DECREF(before);
-        return result;
     }
     PyObject *result = wrap(native, config.numpy_home);
     Py_XSETREF(*latest, Py_XNewRef(result));

@@ -1,33 +1,26 @@
-/* Keys of an index, as NumPy takes them.
+/* Converts the keys of indexing for NumPy; used by `x[key]` and `x[key] = value`.
 
-Compiled: integers, slices, None, `...`, tuples of these, few bools or signed integers in an ndarray, or in an Array on
-the home of the indexed one, and lists of integers. An integer is Python's, a scalar of NumPy or an Array of one. Left
-to Python: other keys that `_array.indexing.checked` accepts, and every error. Repeated here: the classes of basic
-entries (`_array.indexing._BASIC`). */
+Takes ints, slices, None, `...`, tuples of these, and small arrays of bools or signed ints: ndarrays, Arrays on the same
+home, and lists of ints. Leaves to Python: other keys (`_array.indexing.checked`), and errors. Mirrors
+`_array.indexing._BASIC`. */
 
 #include "keys.h"
 #include "arrays.h"
 #include "scalars.h"
 
 static int
+is_int(PyObject *value)
+{
+    return PyLong_CheckExact(value);
+}
+
+static int
 is_integer(PyObject *value)
 {
-    return Py_TYPE(value) == &PyLong_Type || PyTypeNum_ISINTEGER(scalar_typenum(Py_TYPE(value)));
+    return PyLong_CheckExact(value) || PyTypeNum_ISINTEGER(scalar_typenum(Py_TYPE(value)));
 }
 
-static int
-is_python_integer(PyObject *value)
-{
-    return Py_TYPE(value) == &PyLong_Type;
-}
-
-static int
-is_slice_bound(PyObject *value)
-{
-    return value == Py_None || is_integer(value);
-}
-
-/* Whether a key is a basic one, or a tuple of such; `is_known` says which integers may be in it. */
+/* Whether a key is basic, or a tuple of basic keys; `is_known` says which integers it may have. */
 static int
 is_basic(PyObject *key, int (*is_known)(PyObject *))
 {
@@ -56,10 +49,10 @@ is_basic(PyObject *key, int (*is_known)(PyObject *))
 int
 is_basic_key(PyObject *key)
 {
-    return is_basic(key, is_python_integer);
+    return is_basic(key, is_int);
 }
 
-/* The native array of an Array or ndarray in a key: a new reference, or NULL without an exception. */
+/* Returns a new reference to the native array of an Array or ndarray in a key; NULL without an exception. */
 static PyObject *
 native_of_key(PyObject *key, PyObject *home, int allows_bool)
 {
@@ -77,12 +70,13 @@ native_of_key(PyObject *key, PyObject *home, int allows_bool)
     return PyTypeNum_ISSIGNED(typenum) || (allows_bool && typenum == NPY_BOOL) ? Py_NewRef(native) : NULL;
 }
 
-/* A borrowed reference to a bound of a slice, or to the native array of one; NULL without an exception for all else. */
+/* Returns a borrowed reference to a bound of a slice, or to the native scalar of an Array; NULL without an exception
+for other objects. */
 static PyObject *
 native_bound(PyObject *bound, PyObject *home)
 {
     if (!is_array(bound)) {
-        return is_slice_bound(bound) ? bound : NULL;
+        return bound == Py_None || is_integer(bound) ? bound : NULL;
     }
     PyObject *native = home_of(bound) == home ? native_of(bound) : NULL;
     if (native == NULL || is_integer(native)) {
@@ -93,7 +87,7 @@ native_bound(PyObject *bound, PyObject *home)
     return is_one ? native : NULL;
 }
 
-/* The ndarray of a list of Python's integers: a new reference, or NULL, perhaps with an exception, for any other list. */
+/* Returns a new ndarray of a list of ints; NULL, perhaps with an exception, for other lists. */
 static PyObject *
 integers_of(PyObject *list)
 {
@@ -111,7 +105,7 @@ integers_of(PyObject *list)
     return integers;
 }
 
-/* A basic key, or what stands for one: a new reference, or NULL without an exception. */
+/* Returns a new reference to an entry of a key in NumPy's terms; NULL without an exception. */
 static PyObject *
 native_entry(PyObject *key, PyObject *home, int allows_bool)
 {

@@ -1,15 +1,15 @@
-/* Keys of an index, as NumPy takes them. */
+/* Conversion of the keys of indexing. */
 
 #ifndef ANYARRAY_KEYS_H
 #define ANYARRAY_KEYS_H
 
 #include "numpy_api.h"
 
-/* The key for the native array of an Array on `home`: a new reference, or NULL without an exception if Python
-must look. */
+/* Returns the key for the native array of an Array on `home`: a new reference; NULL without an exception if Python must
+convert it. */
 PyObject *native_key(PyObject *key, PyObject *home);
 
-/* Whether a key is of Python's integers, slices of these, None and `...`, or a tuple of such. */
+/* Whether a key consists of Python ints, slices of these, None and `...`, or is a tuple of such. */
 int is_basic_key(PyObject *key);
 
 #endif

@@ -1,13 +1,9 @@
-/* NumPy's own functions, for what lives free in NumPy.
+/* The fast path of the functions of `anyarray.numpy` and of NumPy's methods of Arrays: calls NumPy's own function on
+small Arrays in NumPy and wraps the results.
 
-A function of `anyarray.numpy` means what NumPy's of that name means. So where it would run in NumPy, and has few
-elements, NumPy's function computes it, and Arrays are made of what it gives.
+First tries the compiled function of the package of that name, if there is one. Takes Arrays, numbers, text, dtypes, and
+lists and tuples of these. Leaves to Python: other arguments, new decisions, results of other classes, and errors. */
 
-Compiled: to call the function of ours beside it, if that has a compiled path, and else NumPy's, of Arrays, numbers, text,
-dtypes, and lists and tuples of these; methods of Arrays likewise. Left to Python: all other arguments (functions, ndarrays,
-other libraries' arrays), decisions by cost, results of classes that hold arrays, and every error. */
-
-#include "numpy_function.h"
 #include "allocator.h"
 #include "arrays.h"
 #include "choice.h"
@@ -19,84 +15,85 @@ other libraries' arrays), decisions by cost, results of classes that hold arrays
 #include <stddef.h>
 #include <structmember.h>
 
-#define MOST_GIVEN 16 /* arguments, and Arrays that are noted */
-#define DEEPEST 4     /* lists within lists */
+#define MAX_ARGUMENTS 16 /* arguments of a call, and ndarrays among them */
+#define MAX_DEPTH 4     /* of nested lists */
 
-/* What the arguments of a call are. */
+/* What is known of the arguments of a call. */
 typedef struct {
-    PyObject *arrays[MOST_GIVEN], *natives[MOST_GIVEN]; /* those of ndarrays; borrowed references */
+    PyObject *arrays[MAX_ARGUMENTS], *natives[MAX_ARGUMENTS]; /* Arrays with an ndarray, and these: borrowed */
     int noted;
-    int has_nest;       /* whether a list or a tuple was given */
-    int has_others;     /* whether an ndarray of what no other library has was given, which its owner may write to */
-    npy_intp count;     /* Arrays */
-    npy_intp elements;  /* of Arrays and of nests */
-    double asked;       /* elements of the greatest shape that may have been given */
-} Given;
+    int has_nest;       /* whether a list or a tuple is among the arguments */
+    int has_numpy_only;     /* whether an ndarray of strings or dates is, which the user may write to */
+    npy_intp count;     /* of Arrays */
+    npy_intp elements;  /* of Arrays and lists */
+    double requested;       /* elements of the largest shape that the arguments may mean */
+} Arguments;
 
-static PyObject *native_argument(PyObject *value, Given *given, int depth);
+static PyObject *native_argument(PyObject *value, Arguments *arguments, int depth);
 
-/* Whether an ndarray is of what no other library has: text, dates. */
+/* Whether an ndarray is of strings or dates, which no other library has. */
 static int
-is_others(PyArrayObject *array)
+has_numpy_only_dtype(PyArrayObject *array)
 {
     int typenum = PyArray_TYPE(array);
     return typenum == NPY_DATETIME || typenum == NPY_TIMEDELTA || PyTypeNum_ISSTRING(typenum);
 }
 
-/* The ndarray or the scalar of an Array: a new reference, or NULL without an exception if its home is another, or its memory
-is recorded. */
+/* Returns a new reference to the ndarray or scalar of an Array; NULL without an exception if it is on another home or a
+view that is recorded. */
 static PyObject *
-native_of_given(PyObject *array, Given *given)
+native_array_argument(PyObject *array, Arguments *arguments)
 {
     PyObject *native = home_of(array) == config.numpy_home ? native_of(array) : NULL;
     PyObject *view = get_slot(array, config.view_offset);
-    int is_read_only = view == config.read_only_view; /* what is a view of it will be, too */
+    int is_read_only = view == config.read_only_view; /* its views are read-only, too */
     if (native == NULL || (view != NULL && view != Py_None && !is_read_only)) {
         return NULL;
     }
-    given->count++;
+    arguments->count++;
     if (!PyArray_CheckExact(native)) {
-        given->elements++;
+        arguments->elements++;
         return scalar_typenum(Py_TYPE(native)) >= 0 ? Py_NewRef(native) : NULL;
     }
-    given->elements += PyArray_SIZE((PyArrayObject *)native);
-    if (!(is_writable(native) || is_read_only) || given->elements >= config.large) {
+    arguments->elements += PyArray_SIZE((PyArrayObject *)native);
+    if (!(is_writable(native) || is_read_only) || arguments->elements >= config.large) {
         return NULL;
     }
-    if (given->noted < MOST_GIVEN) {
-        given->arrays[given->noted] = array;
-        given->natives[given->noted] = native;
+    if (arguments->noted < MAX_ARGUMENTS) {
+        arguments->arrays[arguments->noted] = array;
+        arguments->natives[arguments->noted] = native;
     }
-    given->noted++;
+    arguments->noted++;
     return Py_NewRef(native);
 }
 
-/* A list or a tuple with the native arrays of its Arrays: a new reference, or NULL, perhaps with an exception, for other
-elements. */
+/* Returns a copy of a list or tuple with native arrays for Arrays; NULL, perhaps with an exception, for other elements.
+*/
 static PyObject *
-native_nest(PyObject *nest, Given *given, int depth)
+native_nest(PyObject *nest, Arguments *arguments, int depth)
 {
     Py_ssize_t length = PySequence_Fast_GET_SIZE(nest);
     int is_tuple = PyTuple_CheckExact(nest);
-    double product = depth == 0 && is_tuple; /* the elements of the shape that it may be */
-    if (depth == DEEPEST || given->elements + length >= config.large) {
+    double product = depth == 0 && is_tuple; /* of a tuple as a shape */
+    if (depth == MAX_DEPTH || arguments->elements + length >= config.large) {
         return NULL;
     }
     PyObject *result = is_tuple ? PyTuple_New(length) : PyList_New(length);
-    given->has_nest = 1;
+    arguments->has_nest = 1;
     for (Py_ssize_t i = 0; result != NULL && i < length; i++) {
-        PyObject *one = i < PySequence_Fast_GET_SIZE(nest) ? PySequence_Fast_GET_ITEM(nest, i) : NULL; /* it may be shortened */
-        PyObject *native = one == NULL ? NULL : native_argument(one, given, depth + 1);
+        int is_there = i < PySequence_Fast_GET_SIZE(nest); /* it may be shortened meanwhile */
+        PyObject *one = is_there ? PySequence_Fast_GET_ITEM(nest, i) : NULL;
+        PyObject *native = one == NULL ? NULL : native_argument(one, arguments, depth + 1);
         if (native == NULL) {
             Py_CLEAR(result);
             break;
         }
         if (product > 0) {
             double factor = PyLong_CheckExact(native) ? PyLong_AsDouble(native) : 0;
-            product *= factor == -1 && PyErr_Occurred() ? 0 : factor; /* NumPy says what is wrong */
+            product *= factor == -1 && PyErr_Occurred() ? 0 : factor; /* NumPy raises the error */
             PyErr_Clear();
         }
-        given->elements++;
+        arguments->elements++;
         if (is_tuple) {
             PyTuple_SET_ITEM(result, i, native);
         }
@@ -104,43 +101,41 @@ native_nest(PyObject *nest, Given *given, int depth)
             PyList_SET_ITEM(result, i, native);
         }
     }
-    given->asked = product > given->asked ? product : given->asked;
+    arguments->requested = product > arguments->requested ? product : arguments->requested;
     return result;
 }
 
-/* What NumPy's function is passed for an argument: a new reference, or NULL, perhaps with an exception, for what Python must
-look at. */
+/* Returns a new reference to what NumPy's function gets for an argument; NULL, perhaps with an exception, if Python
+must convert it. */
 static PyObject *
-native_argument(PyObject *value, Given *given, int depth)
+native_argument(PyObject *value, Arguments *arguments, int depth)
 {
     PyTypeObject *type = Py_TYPE(value);
     if (type == config.array_type) {
-        return native_of_given(value, given);
+        return native_array_argument(value, arguments);
     }
     if (type == &PyLong_Type) {
-        if (depth == 0) { /* it may be a count */
+        if (depth == 0) { /* it may be a number of elements */
             double count = PyLong_AsDouble(value);
             if (count == -1 && PyErr_Occurred()) {
                 return NULL;
             }
-            given->asked = count > given->asked ? count : given->asked;
+            arguments->requested = count > arguments->requested ? count : arguments->requested;
         }
         return Py_NewRef(value);
     }
     if (type == &PyFloat_Type || type == &PyBool_Type || value == Py_None || type == &PyUnicode_Type || type == &PyComplex_Type
-        || type == &PySlice_Type || value == Py_Ellipsis || scalar_typenum(type) >= 0 || PyArray_DescrCheck(value)) {
+        || type == &PySlice_Type || value == Py_Ellipsis || scalar_typenum(type) >= 0 || PyArray_DescrCheck(value)
+        || type == &PyBytes_Type || (PyArray_IsScalar(value, Generic) && !PyArray_IsScalar(value, Void))) {
         return Py_NewRef(value);
     }
-    if (type == &PyArray_Type && is_others((PyArrayObject *)value)) {
-        given->has_others = 1;
-        given->elements += PyArray_SIZE((PyArrayObject *)value);
-        return Py_NewRef(value);
-    }
-    if (type == &PyBytes_Type || (PyArray_IsScalar(value, Generic) && !PyArray_IsScalar(value, Void))) {
+    if (type == &PyArray_Type && has_numpy_only_dtype((PyArrayObject *)value)) {
+        arguments->has_numpy_only = 1;
+        arguments->elements += PyArray_SIZE((PyArrayObject *)value);
         return Py_NewRef(value);
     }
     if (type == &PyList_Type || type == &PyTuple_Type) {
-        return native_nest(value, given, depth);
+        return native_nest(value, arguments, depth);
     }
     if (type == config.dtype_type || PyType_Check(value)) {
         return value == (PyObject *)&PyComplex_Type ? (PyObject *)PyArray_DescrFromType(NPY_CDOUBLE)
@@ -149,38 +144,37 @@ native_argument(PyObject *value, Given *given, int depth)
     return NULL;
 }
 
-/* What a function gives of what NumPy's gave: a new reference, or NULL, perhaps with an exception, for what Python must look
-at. Arrays are made of scalars if `wraps_scalars`. */
+/* Returns a new reference to the result of the call for a result of NumPy's function; NULL, perhaps with an exception,
+if Python must convert it. Wraps scalars in Arrays if `wraps_scalars`. */
 static PyObject *
-given_back(PyObject *result, const Given *given, int wraps_scalars, int depth)
+wrap_result(PyObject *result, const Arguments *arguments, int wraps_scalars, int depth)
 {
     if (PyArray_CheckExact(result)) {
         PyArrayObject *array = (PyArrayObject *)result;
-        for (int i = 0; i < given->noted && i < MOST_GIVEN; i++) {
-            if (given->natives[i] == result) {
-                return Py_NewRef(given->arrays[i]);
+        for (int i = 0; i < arguments->noted && i < MAX_ARGUMENTS; i++) {
+            if (arguments->natives[i] == result) {
+                return Py_NewRef(arguments->arrays[i]);
             }
         }
         if (!has_known_dtype(config.numpy_home, array)) {
-            return is_standard(PyArray_DESCR(array)) ? NULL : Py_NewRef(result); /* of what no other library has */
+            return is_standard(PyArray_DESCR(array)) ? NULL : Py_NewRef(result); /* strings or dates */
         }
-        PyObject *own = given->has_others && PyArray_BASE(array) != NULL ? PyArray_NewCopy(array, NPY_KEEPORDER)
+        PyObject *own = arguments->has_numpy_only && PyArray_BASE(array) != NULL ? PyArray_NewCopy(array, NPY_KEEPORDER)
                                                                           : Py_NewRef(result);
         PyObject *wrapped = own == NULL ? NULL : wrap(own, config.numpy_home);
         if (wrapped != NULL && !PyArray_ISWRITEABLE((PyArrayObject *)own)) {
-            swap_slot(wrapped, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL in a new Array */
+            swap_slot(wrapped, config.view_offset, Py_NewRef(config.read_only_view)); /* NULL before */
         }
         return wrapped;
     }
     if (scalar_typenum(Py_TYPE(result)) >= 0) {
         return wraps_scalars ? wrap(Py_NewRef(result), config.numpy_home) : Py_NewRef(result);
     }
-    if (PyTuple_Check(result) && depth < DEEPEST) { /* named tuples are made without a call of their class */
-        PyTypeObject *type = Py_TYPE(result);
+    if (PyTuple_Check(result) && depth < MAX_DEPTH) {
         Py_ssize_t count = PyTuple_GET_SIZE(result);
-        PyObject *tuple = type == &PyTuple_Type ? PyTuple_New(count) : type->tp_alloc(type, count);
+        PyObject *tuple = new_tuple(Py_TYPE(result), count);
         for (Py_ssize_t i = 0; tuple != NULL && i < count; i++) {
-            PyObject *one = given_back(PyTuple_GET_ITEM(result, i), given, wraps_scalars, depth + 1);
+            PyObject *one = wrap_result(PyTuple_GET_ITEM(result, i), arguments, wraps_scalars, depth + 1);
             if (one == NULL) {
                 Py_CLEAR(tuple);
                 break;
@@ -189,9 +183,9 @@ given_back(PyObject *result, const Given *given, int wraps_scalars, int depth)
         }
         return tuple;
     }
-    if (PyList_CheckExact(result) && depth < DEEPEST) {
+    if (PyList_CheckExact(result) && depth < MAX_DEPTH) {
         for (Py_ssize_t i = 0; i < PyList_GET_SIZE(result); i++) {
-            PyObject *one = given_back(PyList_GET_ITEM(result, i), given, wraps_scalars, depth + 1);
+            PyObject *one = wrap_result(PyList_GET_ITEM(result, i), arguments, wraps_scalars, depth + 1);
             if (one == NULL) {
                 return NULL;
             }
@@ -205,25 +199,26 @@ given_back(PyObject *result, const Given *given, int wraps_scalars, int depth)
     return is_plain ? Py_NewRef(result) : NULL;
 }
 
-/* Whether the call is one that NumPy computes, without a decision. */
+/* Whether a call runs in NumPy without a decision. */
 static int
-runs_in_numpy(Call *call, const Given *given)
+runs_in_numpy(Call *call, const Arguments *arguments)
 {
     int by_size = 0;
-    if (given->elements >= config.large || (given->asked >= (double)config.large && call->variant != 'd' && given->count == 0)
+    if (arguments->elements >= config.large
+        || (arguments->requested >= (double)config.large && call->variant != 'd' && arguments->count == 0)
         || !has_standard_defaults() || decisions_are_recorded()) {
         return 0;
     }
-    if (given->count == 0 || given->has_nest) {
-        return creates_in_numpy();
+    if (arguments->count == 0 || arguments->has_nest) {
+        return creation_home() == config.numpy_home;
     }
     return runs_at_home(config.numpy_home, &by_size)
-           || (by_size && given->elements < limit_at(call->choice.limit, config.even_offset));
+           || (by_size && arguments->elements < limit_at(call->choice.limit, config.even_offset));
 }
 
-/* Whether elements are left as they are in memory that nobody has written to: of NumPy's functions alone. */
+/* Whether a call with `where=` and without `out=` leaves elements uninitialized, as NumPy's ufuncs do. */
 static int
-leaves_garbage(Call *call, PyObject *kwnames)
+leaves_uninitialized(Call *call, PyObject *kwnames)
 {
     int has_where = 0, has_out = 0;
     for (Py_ssize_t k = 0; kwnames != NULL && k < PyTuple_GET_SIZE(kwnames); k++) {
@@ -236,24 +231,24 @@ leaves_garbage(Call *call, PyObject *kwnames)
 static PyObject *
 call_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    PyObject *stack[MOST_GIVEN + 1], **natives = stack + 1, *handler = NULL, *result = NULL;
+    PyObject *stack[MAX_ARGUMENTS + 1], **natives = stack + 1, *handler = NULL, *result = NULL;
     Py_ssize_t count = nargs + (kwnames == NULL ? 0 : PyTuple_GET_SIZE(kwnames)), read = 0;
-    Given given = {.noted = 0};
-    if (count > MOST_GIVEN || leaves_garbage(call, kwnames)) {
+    Arguments arguments = {.noted = 0};
+    if (count > MAX_ARGUMENTS || leaves_uninitialized(call, kwnames)) {
         return NULL;
     }
-    while (read < count && (natives[read] = native_argument(args[read], &given, 0)) != NULL) {
+    while (read < count && (natives[read] = native_argument(args[read], &arguments, 0)) != NULL) {
         read++;
     }
-    if (read < count || !runs_in_numpy(call, &given) || (recorded_count && given.noted > MOST_GIVEN)) {
+    if (read < count || !runs_in_numpy(call, &arguments) || (recorded_count && arguments.noted > MAX_ARGUMENTS)) {
         goto done;
     }
-    for (int i = 0; recorded_count && i < given.noted; i++) { /* NumPy's function may write to them */
-        if (!compute_readers(given.natives[i], NULL)) {
+    for (int i = 0; recorded_count && i < arguments.noted; i++) { /* NumPy's function may write to them */
+        if (!compute_readers(arguments.natives[i], NULL)) {
             goto done;
         }
     }
-    if (given.asked >= (double)config.large) {
+    if (arguments.requested >= (double)config.large) {
         handler = set_allocator();
     }
     size_t nargsf = (size_t)nargs | PY_VECTORCALL_ARGUMENTS_OFFSET;
@@ -263,8 +258,8 @@ call_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObjec
         restore_allocator(handler);
     }
     if (found != NULL) {
-        result = given_back(found, &given, call->variant != 'd' && (given.count || given.has_nest), 0);
-        if (result == NULL && call->variant == 'd' && !PyErr_Occurred()) { /* it cannot be drawn again */
+        result = wrap_result(found, &arguments, call->variant != 'd' && (arguments.count || arguments.has_nest), 0);
+        if (result == NULL && call->variant == 'd' && !PyErr_Occurred()) { /* drawing again would give other numbers */
             result = Py_NewRef(found);
         }
         Py_DECREF(found);
@@ -276,9 +271,9 @@ done:
     return result == NULL ? fall_back() : result;
 }
 
-/* Whether the function of ours comes first: it takes Arrays alone, or what it makes a new one of. */
+/* Whether to try the package's function first: it takes Arrays, or makes new ones of the arguments. */
 static int
-is_for_ours(Call *call, PyObject *const *args, Py_ssize_t nargs)
+tries_ours_first(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
     if (call->ours == NULL || nargs < 1) {
         return 0;
@@ -289,19 +284,12 @@ is_for_ours(Call *call, PyObject *const *args, Py_ssize_t nargs)
 PyObject *
 fast_numpy_function(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
-    if (is_for_ours(call, args, nargs)) {
-        Call *ours = (Call *)call->ours;
-        PyObject *result = NULL;
-        if (ours->direct.home != NULL && kwnames == NULL) {
-            result = call_arrays_directly(ours, args, nargs);
-        }
-        if (result == NULL && !PyErr_Occurred()) {
-            result = ours->fast_path(ours, args, nargs, kwnames);
-        }
+    if (tries_ours_first(call, args, nargs)) {
+        PyObject *result = run_fast_path((Call *)call->ours, args, nargs, kwnames);
         if (result != NULL) {
             return result;
         }
-        fall_back(); /* NumPy's function may take what ours refuses */
+        fall_back(); /* NumPy's function may accept what it refuses */
         if (PyErr_Occurred()) {
             return NULL;
         }

@@ -1,10 +1,7 @@
-/* Operators that are no function alone: in-place arithmetic, divmod, and NumPy's ufuncs of Arrays.
+/* The fast paths of in-place operators and of NumPy's ufuncs called with Arrays; call.c calls them.
 
-Compiled: `x += y` of few elements, `divmod` of floats of one dtype and shape, which NumPy divides once for
-both results, `np.exp(x)` and `ndarray + x`. Left to Python: arithmetic without a new array for many elements
-(`_array.assignment._update_in_place`), results of another shape or dtype, guarded memory, the arguments and methods of
-ufuncs. Repeated here: how `_array.assignment._rebind` gives an Array its new value, and which ufuncs
-`Array.__array_ufunc__` hands on. */
+Leaves to Python: in-place arithmetic of many elements (`_array.assignment._update_in_place`), results of another shape or dtype,
+read-only memory, and options and methods of ufuncs. Mirrors `_array.assignment._rebind` and `Array.__array_ufunc__`. */
 
 #include "arrays.h"
 #include "choice.h"
@@ -13,9 +10,8 @@ ufuncs. Repeated here: how `_array.assignment._rebind` gives an Array its new va
 #include "recording.h"
 #include "scalar_operators.h"
 
-/* Writes the native array of a result to that of an Array.
-
-0 without an exception if shape or dtype differ, or if memory is not to be written. */
+/* Copies the native array of a result into that of an Array. Returns 0 without an exception if shape or dtype differ,
+or if the memory is read-only. */
 static int
 write_result(PyObject *array, PyObject *result)
 {
@@ -43,7 +39,7 @@ write_result(PyObject *array, PyObject *result)
     return is_written;
 }
 
-/* `x += y` and the like. */
+/* x += y */
 PyObject *
 fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {
@@ -52,7 +48,7 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     }
     PyObject *scalar = (call->operation != NULL || (call->flags & IS_POWER)) && !has_keywords(kwnames)
                            ? operate_on_scalars(call, args, nargs)
-                           : NULL; /* of which `x += y` makes another */
+                           : NULL; /* scalars are replaced, not written */
     if (scalar != NULL || PyErr_Occurred()) {
         return scalar;
     }
@@ -69,8 +65,8 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     if (native == NULL || size_of(native) >= config.large || (PyArray_CheckExact(native) && !is_writable(native))) {
         return NULL;
     }
-    int is_number = PyArray_IsScalar(native, Generic); /* of which `x += y` makes another */
-    PyObject *result = call_at_once(call, args, nargs, kwnames);
+    int is_number = PyArray_IsScalar(native, Generic); /* scalars are replaced, not written */
+    PyObject *result = call_eagerly(call, args, nargs, kwnames);
     if (result == NULL) {
         return NULL;
     }
@@ -88,31 +84,7 @@ fast_inplace(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwna
     return is_written ? Py_NewRef(array) : NULL;
 }
 
-PyObject *
-fast_divmod(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
-{
-    int by_size;
-    PyObject *left = nargs == 2 ? ndarray_of(args[0]) : NULL, *right = left == NULL ? NULL : ndarray_of(args[1]);
-    if (right == NULL || has_keywords(kwnames) || !has_same_shape(left, right) || size_of(left) >= config.few
-        || !runs_at_home(config.numpy_home, &by_size)
-        || (by_size && size_of(left) >= limit_at(call->choice.limit, config.even_offset))) {
-        return NULL;
-    }
-    int typenum = PyArray_TYPE((PyArrayObject *)left);
-    if ((typenum != NPY_FLOAT && typenum != NPY_DOUBLE) || PyArray_TYPE((PyArrayObject *)right) != typenum) {
-        return NULL;
-    }
-    Py_INCREF(left);
-    Py_INCREF(right);
-    PyObject *natives = PyNumber_Divmod(left, right);
-    Py_DECREF(left);
-    Py_DECREF(right);
-    PyObject *result = natives == NULL ? NULL : wrap_in_tuple(natives, config.numpy_home, &PyTuple_Type);
-    Py_XDECREF(natives);
-    return result == NULL ? fall_back() : result;
-}
-
-/* `x.__array_ufunc__(ufunc, "__call__", *inputs)`, without keywords. */
+/* x.__array_ufunc__(ufunc, "__call__", *inputs) */
 PyObject *
 fast_ufunc(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {

@@ -1,8 +1,8 @@
-/* Operators of scalars, as of x[0] * y[0], and powers with a scalar as exponent.
+/* Operators of NumPy scalars, such as x[0] * y[0], and powers with a Python scalar; used by functions.c and
+operators.c.
 
-Compiled: the operators of NumPy's scalars, which take a third of the time of a ufunc and warn of integers that overflow.
-Left to Python: all other operands. Repeated here: powers for which another function stands, `_call.execution.call_on`
-(call_power). */
+NumPy's scalars take a third of the time of a ufunc. Mirrors the powers of `_call.execution.call_on` (in `call_power`).
+*/
 
 #include "scalar_operators.h"
 #include "arrays.h"
@@ -10,13 +10,12 @@ Left to Python: all other operands. Repeated here: powers for which another func
 #include "loops.h"
 #include "scalars.h"
 
-/* Whether the operator of NumPy's scalars takes these operands, and takes less than a loop: real numbers of which one
-has the dtype of the result, a bool on the right, or Python scalars that take the other's dtype. Complex numbers
-are not compared as the standard says. */
+/* True for real numbers of which one has the dtype of the result, for a bool on the right, and for Python scalars. Not
+for complex numbers, which NumPy compares other than the standard says. */
 int
 are_operands(PyObject *const *natives, int count)
 {
-    if (PyArray_CheckExact(natives[0])) { /* the commonest */
+    if (PyArray_CheckExact(natives[0])) { /* the most frequent case */
         return 0;
     }
     int left = scalar_typenum(Py_TYPE(natives[0]));
@@ -40,8 +39,6 @@ apply_operator(const Operator *operation, PyObject *const *operands)
                                        : PyObject_RichCompare(operands[0], operands[1], operation->comparison);
 }
 
-/* An operator of scalars of free Arrays in NumPy and Python scalars, without a look at all that other operands may be: a new
-reference, or NULL without an exception. */
 PyObject *
 operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
@@ -88,7 +85,7 @@ operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs)
 PyObject *
 call_power(PyObject *home, PyObject *base, PyObject *exponent, int *is_known)
 {
-    PyObject *name = look_up_scalar(get_slot(home, config.powers_offset), exponent, home, base);
+    PyObject *name = look_up_scalar_beside(get_slot(home, config.powers_offset), exponent, home, base);
     *is_known = name == Py_None;
     PyObject *function = name == NULL || *is_known ? NULL : PyObject_GetAttr(home, name);
     Py_XDECREF(name);

@@ -5,18 +5,17 @@
 
 #include "call.h"
 
-/* Whether the operator of NumPy's scalars takes these operands, and takes less than a loop. */
+/* Whether the operators of NumPy scalars give the ufunc's result for these operands. */
 int are_operands(PyObject *const *natives, int count);
 
 PyObject *apply_operator(const Operator *operation, PyObject *const *operands);
 
-/* An operator of scalars alone, before all else: a new reference, or NULL, perhaps with an exception. */
+/* Applies an operator to scalars of Arrays on NumPy's free home and Python scalars, before other operands are
+considered. Returns a new Array; NULL, perhaps with an exception, for other operands. */
 PyObject *operate_on_scalars(Call *call, PyObject *const *args, Py_ssize_t nargs);
 
-/* Calls the function that stands for a power with a Python scalar as exponent.
-
-Returns a new reference; NULL without an exception if none stands for it, or if Python must look for one: then
-`*is_known` is 0. */
+/* Calls the function that replaces a power with a Python scalar as exponent, if there is one. Returns a new Array; NULL
+without an exception if there is none: sets `*is_known` to 1 if that is certain, or 0 if Python must decide. */
 PyObject *call_power(PyObject *home, PyObject *base, PyObject *exponent, int *is_known);
 
 #endif

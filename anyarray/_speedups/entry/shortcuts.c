@@ -1,10 +1,8 @@
-/* What gives the same as a native function of NumPy for few elements.
+/* Calls faster functions that give the same results as native functions: NumPy's for few elements, and a library's own
+functions for plain arguments; functions.c calls it.
 
-Compiled: to ask whether a shortcut holds for the arguments, and to call it; a call of Arrays alone that came to a
-library's own function before is brought there at once. Left to Python: the shortcuts
-themselves, which `backends._shortcut.shortcut` sets as an attribute of the native function, and what they
-raise: the native function is called then. Repeated here: the conditions that stand there (dtypes, axes,
-finite elements, all else left out). */
+`backends._shortcut` sets the functions and their conditions as attributes of native functions. If a shortcut raises,
+the native function is called. */
 
 #include "shortcuts.h"
 #include "arrays.h"
@@ -13,7 +11,7 @@ finite elements, all else left out). */
 #include "scalars.h"
 #include <math.h>
 
-/* Reads the shortcut of a native function into the cache of the call. */
+/* Reads the shortcut of a native function into the cache of a Call. */
 static void
 cache_shortcut(Call *call, PyObject *function)
 {
@@ -22,10 +20,10 @@ cache_shortcut(Call *call, PyObject *function)
     if (facts == NULL || !PyTuple_Check(facts)
         || !PyArg_ParseTuple(facts, "OO!ip", &shortcut, &PyTuple_Type, &dtypes, &ndim, &needs_finite)
         || PyTuple_GET_SIZE(dtypes) > call->array_count) {
-        PyErr_Clear(); /* most have none */
+        PyErr_Clear(); /* most functions have none */
         shortcut = NULL;
     }
-    memset(call->shortcut.dtypes, 0, sizeof call->shortcut.dtypes); /* of the arrays that must be left out */
+    memset(call->shortcut.dtypes, 0, sizeof call->shortcut.dtypes); /* 0 for arrays that must be omitted */
     for (int k = 0; shortcut != NULL && k < PyTuple_GET_SIZE(dtypes); k++) {
         call->shortcut.dtypes[k] = PyLong_AsUnsignedLongLong(PyTuple_GET_ITEM(dtypes, k));
         if (PyErr_Occurred()) {
@@ -43,7 +41,7 @@ cache_shortcut(Call *call, PyObject *function)
     Py_XDECREF(former_shortcut);
 }
 
-/* Whether an array of float32 or float64 in one segment has neither NaN nor infinity. */
+/* Whether a contiguous array of float32 or float64 has neither NaN nor infinity. */
 static int
 is_finite(PyArrayObject *array)
 {
@@ -95,13 +93,13 @@ call_shortcut(Call *call, PyObject *function, PyObject *const *natives)
         }
         args[nargs++] = native;
     }
-    PyObject *shortcut = Py_NewRef(call->shortcut.function); /* a call from another thread may replace it */
+    PyObject *shortcut = Py_NewRef(call->shortcut.function); /* another thread may replace it */
     PyObject *result = call_or_loop(shortcut, args, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     Py_DECREF(shortcut);
     return result == NULL ? fall_back() : result;
 }
 
-/* Reads the library's own function beside a native function into the cache of the call. */
+/* Reads the library's own function for a native function into the cache of a Call. */
 static void
 cache_direct(Call *call, PyObject *function)
 {
@@ -110,7 +108,7 @@ cache_direct(Call *call, PyObject *function)
     if (facts == NULL || !PyTuple_Check(facts)
         || !PyArg_ParseTuple(facts, "OO!O!OpO!", &found.function, &PyType_Type, &found.type, &PyFrozenSet_Type,
                              &found.dtypes, &found.guard, &found.is_guarded, &PyFrozenSet_Type, &found.options)) {
-        PyErr_Clear(); /* most have none */
+        PyErr_Clear(); /* most functions have none */
         found = (Direct){NULL};
     }
     Py_XINCREF(found.function);
@@ -127,30 +125,33 @@ cache_direct(Call *call, PyObject *function)
     }
 }
 
-/* Whether the library would take a derivative by this array itself. */
+/* Whether an attribute of an object is the expected object. */
 static int
-requires_grad(PyObject *native)
+attribute_is(PyObject *object, PyObject *name, PyObject *expected)
 {
-    PyObject *required = PyObject_GetAttr(native, constants.requires_grad);
-    Py_XDECREF(required); /* it is compared only */
-    return required != Py_False;
+    PyObject *value = PyObject_GetAttr(object, name);
+    Py_XDECREF(value); /* only compared */
+    if (value == NULL) {
+        fall_back();
+    }
+    return value == expected;
 }
 
-/* Whether a transform of the library is open, which may take derivatives or trace. */
+/* Whether a transform of the library is active, such as a derivative or a trace. */
 static int
 is_transformed(const Direct *direct)
 {
     PyObject *open = PyObject_CallNoArgs(direct->guard);
-    Py_XDECREF(open); /* it is compared only */
+    Py_XDECREF(open); /* only compared */
     return open != Py_None;
 }
 
-/* Whether an array is one that the library's function takes: of its class and of the dtype of those before, and one
-of which no derivative may be taken if it is guarded. `*dtype` is a new reference. */
+/* Whether the library's function takes an array: of its class, of the dtype of the arrays before, and without
+derivatives if it is guarded. Sets `*dtype` to a new reference. */
 static int
 fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
 {
-    if ((PyObject *)Py_TYPE(native) != direct->type || (direct->is_guarded && requires_grad(native))) {
+    if ((PyObject *)Py_TYPE(native) != direct->type || (direct->is_guarded && !attribute_is(native, constants.requires_grad, Py_False))) {
         return 0;
     }
     PyObject *own = PyObject_GetAttr(native, constants.dtype);
@@ -162,14 +163,13 @@ fits_directly(const Direct *direct, PyObject *native, PyObject **dtype)
     return 1;
 }
 
-#define MOST_ARRAYS 2
+#define MAX_CACHED_ARRAYS 2
 
-/* Notes that a call on `home`, whose first so many parameters are arrays and whose others have their defaults, came to the
-library's function. */
+/* Caches that a call with `count` Arrays and no other arguments reached the library's function. */
 static void
-note_arrays(Call *call, PyObject *home, size_t count)
+cache_array_call(Call *call, PyObject *home, size_t count)
 {
-    int is_noted = count <= MOST_ARRAYS && !(call->flags & GIVES_VIEWS) && !(call->flags & IS_READ_ONLY) && call->result_class == NULL;
+    int is_noted = count <= MAX_CACHED_ARRAYS && !(call->flags & (GIVES_VIEWS | IS_READ_ONLY)) && call->result_class == NULL;
     for (size_t i = 0; i < count && is_noted; i++) {
         int role = call->parameters[i].role;
         is_noted = (role == ARRAY || role == WEAK) && call->native_order[i] == (int)i;
@@ -182,7 +182,7 @@ PyObject *
 call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
 {
     const Direct direct = call->direct;
-    PyObject *stack[MOST_ARRAYS + 1], **natives = stack + 1, *dtype = NULL, *result = NULL;
+    PyObject *stack[MAX_CACHED_ARRAYS + 1], **natives = stack + 1, *dtype = NULL, *result = NULL;
     int by_size;
     if (nargs != direct.count || !runs_at_home(direct.home, &by_size) || by_size || is_fused()) {
         return NULL;
@@ -200,7 +200,7 @@ call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
             fits = 0;
         }
     }
-    /* Another dtype that fits is left to the usual way. */
+    /* Other dtypes are left to `call_direct`. */
     if (held == nargs && dtype != NULL && dtype == direct.latest && !(direct.is_guarded && is_transformed(&direct))) {
         result = PyObject_Vectorcall(function, natives, nargs | PY_VECTORCALL_ARGUMENTS_OFFSET, NULL);
     }
@@ -212,7 +212,7 @@ call_arrays_directly(Call *call, PyObject *const *args, Py_ssize_t nargs)
     return result == NULL ? fall_back() : wrap(result, direct.home);
 }
 
-/* Whether all arrays of a list fit, and there is one. */
+/* Whether the library's function takes all arrays of a list, and the list is not empty. */
 static int
 all_fit_directly(const Direct *direct, PyObject *natives, PyObject **dtype)
 {
@@ -227,28 +227,17 @@ all_fit_directly(const Direct *direct, PyObject *natives, PyObject **dtype)
     return PyList_GET_SIZE(natives) > 0;
 }
 
-/* Appends an option to the arguments of the library's function: 0, perhaps with an exception, if it takes none. */
+/* Appends an option to the arguments of the library's function. Returns 0, perhaps with an exception, if it has no such
+option. */
 static int
 add_option(const Direct *direct, const Parameter *p, PyObject *value, PyObject *names, PyObject **args, size_t *count)
 {
-    int is_empty = PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 0; /* to some libraries no axes are all */
+    int is_empty = PyTuple_Check(value) && PyTuple_GET_SIZE(value) == 0; /* some libraries take () as all axes */
     if (is_empty || PySet_Contains(direct->options, p->name) != 1 || PyList_Append(names, p->name) < 0) {
         return 0;
     }
     args[(*count)++] = value;
     return 1;
-}
-
-/* Whether an array has axes; a list, whose arrays are joined, is left to the library. */
-static int
-has_axes(PyObject *native)
-{
-    if (PyList_CheckExact(native)) {
-        return 1;
-    }
-    PyObject *ndim = PyObject_GetAttr(native, constants.ndim);
-    Py_XDECREF(ndim); /* it is compared only */
-    return ndim != NULL && ndim != constants.none;
 }
 
 PyObject *
@@ -260,7 +249,7 @@ call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *nat
     if (call->direct.function == NULL) {
         return NULL;
     }
-    Direct direct = call->direct; /* what it holds is held here, too: a call from another thread may replace it */
+    Direct direct = call->direct; /* keeps references: another thread may replace it */
     PyObject *const held[] = {direct.function, direct.dtypes, direct.guard, direct.options};
     for (size_t i = 0; i < sizeof held / sizeof *held; i++) {
         Py_XINCREF(held[i]);
@@ -283,7 +272,7 @@ call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *nat
             if (native == p->default_value) {
                 continue;
             }
-            if (i < call->native_nargs) { /* by position */
+            if (i < call->native_nargs) { /* a positional argument */
                 if (is_left_out || PySet_Contains(direct.options, p->name) != 1) {
                     goto done;
                 }
@@ -307,13 +296,13 @@ call_direct(Call *call, PyObject *function, PyObject *home, PyObject *const *nat
         goto done;
     }
     if (call->direct.dtypes == direct.dtypes) {
-        call->direct.latest = dtype; /* one of `dtypes`, which holds it */
-        note_arrays(call, names == NULL ? home : NULL, nargs);
+        call->direct.latest = dtype; /* borrowed from `dtypes` */
+        cache_array_call(call, names == NULL ? home : NULL, nargs);
     }
     if (direct.is_guarded && is_transformed(&direct)) {
         goto done;
     }
-    if (count > nargs && !has_axes(args[0])) { /* to some libraries 0 is an axis of such an array */
+    if (count > nargs && !PyList_CheckExact(args[0]) && attribute_is(args[0], constants.ndim, constants.none)) { /* some libraries accept axis 0 for 0-d arrays */
         goto done;
     }
     if (names != NULL && (kwnames = PyList_AsTuple(names)) == NULL) {

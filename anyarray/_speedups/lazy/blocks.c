@@ -1,28 +1,27 @@
-/* Runs a chain of elementwise calls, block by block, by several threads.
+/* Runs a chain of elementwise calls block by block, in several threads; chains.c and sums.c call it.
 
-A block goes through all steps while it stays in a core's cache, and no temporary array has full size. Each step is
-the inner loop of NumPy's own ufunc, with the strides that the ufunc would give it, so that every bit is NumPy's.
-Nothing here needs the GIL. */
+All steps run on a block while it is in a core's cache, so temporaries need no arrays of full size. Each step is the
+inner loop of NumPy's ufunc, with the strides that the ufunc would pass, so every bit is NumPy's. Nothing here needs the
+GIL. */
 
 #include "blocks.h"
 #include "elements.h"
 #include "threads.h"
 
-#define BLOCK 1024      /* elements: what a step reads and writes of so many stays in the first cache of a core */
-#define RUN 16384       /* those of a block where there is no temporary, so that fewer loops are called */
-#define SHARE 16        /* blocks that a thread takes at a time, at most */
-#define FIRST 4096      /* elements that one thread runs to see what they take */
-#define WORTH 1e-4      /* seconds of work for which another thread is started, which takes some 2e-5 */
-#define SHORT 48        /* elements of a row below which copying is faster than to call a loop for each row */
+#define BLOCK 1024      /* elements; the operands of a step fit into the L1 cache */
+#define LARGE_BLOCK 16384       /* elements of a block of a chain without temporaries: fewer calls of loops */
+#define SHARE 16        /* maximum of blocks that a thread takes at a time */
+#define TIMED_ELEMENTS 4096      /* elements that one thread runs first, to measure their time */
+#define THREAD_SECONDS 1e-4      /* seconds of work for which another thread is started; starting takes 2e-5 */
+#define SHORT_ROW 48        /* elements of a row below which copying is faster than a call of the loop for each row */
 #define MAX_ITEMSIZE 16 /* bytes */
-#define FAR (1 << 22)   /* bytes of all arrays of a chain from which on they are fetched ahead: more than a core's caches */
-#define LINE 64         /* bytes of a line of the cache, at which buffers begin: 1.5 times as fast as anywhere */
+#define LINE 64         /* bytes of a cache line; aligned buffers are 1.5 times as fast */
 #define BUFFER (BLOCK * MAX_ITEMSIZE)
 
 void
 merge_axes(Program *chain)
 {
-    int last = -1; /* the last of the axes that are kept */
+    int last = -1; /* the last axis kept */
     for (int axis = 0; axis < chain->ndim; axis++) {
         if (chain->shape[axis] == 1) {
             continue;
@@ -45,29 +44,29 @@ merge_axes(Program *chain)
     chain->ndim = last + 1;
 }
 
-/* How the elements are cut: a block is a part of a row, or some rows. Where a group of elements is reduced, it is the row. */
+/* How the elements are divided: a block is part of a row, or several rows. In a reduction, a row is a group that is
+reduced to one element. */
 typedef struct {
     npy_intp columns, rows;  /* of the elements */
-    npy_intp width, height;  /* of a block */
-    npy_intp across, count;  /* blocks beside each other, and all */
-    npy_intp *starts;        /* columns at which the blocks begin, and the end of the last; NULL if all but that have one width */
+    npy_intp width, height;  /* elements of a block */
+    npy_intp across, count;  /* blocks in a row, and in all */
+    npy_intp *starts;        /* the first columns of the blocks of a row, and the end; NULL for blocks of equal width */
 } Cut;
 
-/* What the threads of a chain have. */
+/* The state of a running chain, which its threads share. */
 typedef struct {
     Program *chain;
     Cut cut;
-    char *partial;   /* what was reduced of each block of a row that has several */
-    char *buffers;   /* of each thread so many bytes, */
+    char *partial;   /* the results of blocks of a reduction whose rows have several */
+    char *buffers;   /* of each thread, `buffers_nbytes` long */
     npy_intp buffers_nbytes;
-    int *errors;     /* and those of its steps and its reduction */
+    int *errors;     /* of each thread: for the steps, and for the reduction */
     int worker_count;
-    npy_intp begun;  /* blocks that are done already */
+    npy_intp begun;  /* blocks that are finished before threads start */
     npy_intp share;  /* blocks that a thread takes at a time */
-    int is_far;      /* whether the arrays do not stay in a core's caches */
 } Work;
 
-/* Bytes from the first element of an operand to the first of a row. */
+/* Returns the bytes from the first element of an operand to the first element of a row. */
 static npy_intp
 row_offset(const Program *chain, const Register *operand, npy_intp row)
 {
@@ -82,7 +81,7 @@ row_offset(const Program *chain, const Register *operand, npy_intp row)
 static void
 apply(const Loop *loop, char **args, npy_intp count, const npy_intp *steps, npy_intp itemsize)
 {
-    char *copies[MAX_OPERANDS + 1]; /* loops may move the pointers that they get */
+    char *copies[MAX_OPERANDS + 1]; /* a loop may change the pointers */
     memcpy(copies, args, sizeof copies);
     if (loop->function != NULL) {
         loop->function(copies, &count, steps, loop->data);
@@ -95,8 +94,8 @@ apply(const Loop *loop, char **args, npy_intp count, const npy_intp *steps, npy_
     }
 }
 
-/* Copies some elements of an operand to where they follow each other: `count` from the one numbered `first` on, over an
-axis and those behind it, of which the first element is at `from`. */
+/* Copies elements of an operand to contiguous memory: `count` elements from number `first` on, over `axis` and later
+axes, whose first element is at `from`. */
 static void
 pack(const Program *chain, const Register *operand, int axis, const char *from, npy_intp first, npy_intp count, char *to)
 {
@@ -123,7 +122,7 @@ pack(const Program *chain, const Register *operand, int axis, const char *from, 
     }
 }
 
-/* Runs a step for the elements of a block. */
+/* Runs a step on the elements of a block. */
 static void
 run_step(const Program *chain, const Instruction *step, char *buffers, npy_intp first, npy_intp count)
 {
@@ -149,7 +148,7 @@ run_step(const Program *chain, const Instruction *step, char *buffers, npy_intp 
         }
     }
     npy_intp itemsize = chain->operands[step->operands[last]].itemsize;
-    if (is_strided && args[last] != NULL && step->loop->is_correctly_rounded && length < SHORT) {
+    if (is_strided && args[last] != NULL && step->loop->is_correctly_rounded && length < SHORT_ROW) {
         for (int i = 0; i < last; i++) {
             const Register *operand = &chain->operands[step->operands[i]];
             if (args[i] == NULL) {
@@ -164,7 +163,7 @@ run_step(const Program *chain, const Instruction *step, char *buffers, npy_intp 
         apply(step->loop, args, count, steps, itemsize);
         return;
     }
-    for (npy_intp done = 0, here; done < count; done += here) { /* by the rows of the result */
+    for (npy_intp done = 0, here; done < count; done += here) { /* row by row */
         npy_intp row = (first + done) / length, column = (first + done) % length;
         char *at[MAX_OPERANDS + 1] = {NULL};
         for (int i = 0; i <= last; i++) {
@@ -178,7 +177,7 @@ run_step(const Program *chain, const Instruction *step, char *buffers, npy_intp 
     }
 }
 
-/* Reduces `count` numbers, one after the other in memory, to one. */
+/* Reduces `count` contiguous numbers to one. */
 static void
 reduce(const Reduction *reduction, char *numbers, npy_intp count, char *result)
 {
@@ -188,10 +187,10 @@ reduce(const Reduction *reduction, char *numbers, npy_intp count, char *result)
     reduction->loop->function(args, &count, steps, reduction->loop->data);
 }
 
-#define IN_PAIRS 128 /* numbers at most of a row that NumPy adds up by eight sums at once, not by halves */
+#define MAX_UNHALVED 128 /* numbers of a row up to which NumPy adds eight partial sums, and does not halve the row */
 
-/* Adds up each row of so many numbers with NumPy's bits, without a call for each: one by one, or eight sums at once. */
-#define ADD_UP(NAME, TYPE)                                                                                             \
+/* Adds up rows of `group` numbers with NumPy's bits, without a call of the loop for each row. */
+#define DEFINE_ADD_ROWS(NAME, TYPE)                                                                                    \
     static void NAME(const TYPE *numbers, npy_intp group, npy_intp count, TYPE *sums)                                  \
     {                                                                                                                  \
         for (npy_intp row = 0; row < count; row++, numbers += group) {                                                 \
@@ -214,10 +213,10 @@ reduce(const Reduction *reduction, char *numbers, npy_intp count, char *result)
         }                                                                                                              \
     }
 
-ADD_UP(add_up_doubles, npy_double)
-ADD_UP(add_up_floats, npy_float)
+DEFINE_ADD_ROWS(add_rows_of_doubles, npy_double)
+DEFINE_ADD_ROWS(add_rows_of_floats, npy_float)
 
-/* Reduces what a block gives. */
+/* Reduces the elements of a block. */
 static void
 reduce_block(const Work *work, npy_intp block, char *buffers, npy_intp first, npy_intp count)
 {
@@ -230,12 +229,12 @@ reduce_block(const Work *work, npy_intp block, char *buffers, npy_intp first, np
         return;
     }
     char *results = reduction->results + first / group * itemsize;
-    int typenum = reduction->loop->types[0], is_short_sum = reduction->start != NULL && group <= IN_PAIRS;
+    int typenum = reduction->loop->types[0], is_short_sum = reduction->start != NULL && group <= MAX_UNHALVED;
     if (is_short_sum && typenum == NPY_DOUBLE) {
-        add_up_doubles((const npy_double *)numbers, group, count / group, (npy_double *)results);
+        add_rows_of_doubles((const npy_double *)numbers, group, count / group, (npy_double *)results);
     }
     else if (is_short_sum && typenum == NPY_FLOAT) {
-        add_up_floats((const npy_float *)numbers, group, count / group, (npy_float *)results);
+        add_rows_of_floats((const npy_float *)numbers, group, count / group, (npy_float *)results);
     }
     else {
         for (npy_intp i = 0; i < count / group; i++) {
@@ -244,31 +243,7 @@ reduce_block(const Work *work, npy_intp block, char *buffers, npy_intp first, np
     }
 }
 
-#ifdef __GNUC__
-#define FETCH(address) __builtin_prefetch(address, 0, 2)
-#else
-#define FETCH(address) (void)(address)
-#endif
-
-/* Has a part of the next block brought to the cache while a step of this one is computed: up to 1.3 times as fast. */
-static void
-fetch_ahead(const Program *chain, npy_intp first, npy_intp count, int step)
-{
-    for (int i = 0; i < chain->operand_count; i++) {
-        const Register *operand = &chain->operands[i];
-        if (operand->data == NULL || operand->is_single || !operand->is_contiguous) {
-            continue;
-        }
-        npy_intp nbytes = count * operand->itemsize;
-        const char *start = operand->data + first * operand->itemsize;
-        const char *end = start + nbytes * (step + 1) / chain->step_count;
-        for (const char *line = start + nbytes * step / chain->step_count; line < end; line += LINE) {
-            FETCH(line);
-        }
-    }
-}
-
-/* Runs all steps for a block. `errors` are those of the steps, and of the reduction. */
+/* Runs all steps on a block. `errors` has an entry for each step, and one for the reduction. */
 static void
 run_block(const Work *work, npy_intp block, char *buffers, int *errors)
 {
@@ -280,9 +255,6 @@ run_block(const Work *work, npy_intp block, char *buffers, int *errors)
     npy_intp rows = cut->rows - row < cut->height ? cut->rows - row : cut->height;
     npy_intp first = row * cut->columns + start, count = rows * ((end < cut->columns ? end : cut->columns) - start);
     for (int i = 0; i < chain->step_count; i++) {
-        if (work->is_far) {
-            fetch_ahead(chain, first + count, count, i);
-        }
         run_step(chain, &chain->steps[i], buffers, first, count);
         errors[i] |= take_floating_errors();
     }
@@ -314,12 +286,12 @@ run_blocks(void *context, Share *share)
     }
 }
 
-/* Runs all blocks: some to see what they take, then the others by as many threads as are worth it. */
+/* Runs all blocks: some to measure their time, the others in as many threads as pay. */
 static void
 run_all(Work *work, int threads)
 {
     const Cut *cut = &work->cut;
-    npy_intp size = cut->width * cut->height, first = size < FIRST ? FIRST / size : 1;
+    npy_intp size = cut->width * cut->height, first = size < TIMED_ELEMENTS ? TIMED_ELEMENTS / size : 1;
     first = first < cut->count ? first : cut->count;
     double started = now();
     take_floating_errors();
@@ -327,20 +299,20 @@ run_all(Work *work, int threads)
         run_block(work, work->begun, work->buffers, work->errors);
     }
     npy_intp left = cut->count - first;
-    double worth = (now() - started) / (double)first * (double)left / WORTH;
+    double worth = (now() - started) / (double)first * (double)left / THREAD_SECONDS;
     threads = worth < threads ? (int)worth + 1 : threads;
     work->share = left / (4 * threads) < SHARE ? left / (4 * threads) + 1 : SHARE;
     run_shared(run_blocks, work, left, threads);
 }
 
-/* The elements of the first half of so many, as NumPy adds up. */
+/* Returns the size of the first half when NumPy's pairwise summation halves `count` elements. */
 static npy_intp
 half_of(npy_intp count)
 {
     return count / 2 - count / 2 % 8;
 }
 
-/* Cuts a row that is reduced into blocks that NumPy adds up each by itself; the number of blocks. */
+/* Divides a row of a reduction into blocks that pairwise summation adds up separately. Returns the number of blocks. */
 static npy_intp
 cut_row(npy_intp start, npy_intp count, npy_intp *starts)
 {
@@ -355,7 +327,7 @@ cut_row(npy_intp start, npy_intp count, npy_intp *starts)
     return before + cut_row(start + half, count - half, starts == NULL ? NULL : starts + before);
 }
 
-/* Reduces what was reduced of the blocks of a row, in the order in which NumPy adds up. */
+/* Reduces the results of the blocks of a row, in the order of NumPy's pairwise summation. */
 static void
 reduce_partial(const Reduction *reduction, npy_intp count, char **partial, char *result)
 {
@@ -381,19 +353,19 @@ reduce_partial(const Reduction *reduction, npy_intp count, char **partial, char 
     }
 }
 
-/* The elements of a block. */
+/* Returns the number of elements of a block. */
 static npy_intp
 block_size(const Program *chain)
 {
     int is_cut = chain->reduction != NULL || chain->buffer_count > 0;
     for (int i = 0; i < chain->operand_count; i++) {
-        const Register *operand = &chain->operands[i]; /* its elements may be copied to a buffer if they lie apart */
+        const Register *operand = &chain->operands[i]; /* strided operands may be copied to buffers */
         is_cut |= operand->data != NULL && !operand->is_single && !operand->is_contiguous;
     }
-    return is_cut ? BLOCK : RUN;
+    return is_cut ? BLOCK : LARGE_BLOCK;
 }
 
-/* Cuts the elements of a chain into blocks; 0 if memory ran out. */
+/* Divides the elements of a chain into blocks. Returns 0 if memory ran out. */
 static int
 cut_into_blocks(const Program *chain, Cut *cut)
 {
@@ -422,15 +394,9 @@ run_chain(Program *chain, int threads)
     Cut *cut = &work.cut;
     Reduction *reduction = chain->reduction;
     int is_cut = cut_into_blocks(chain, cut);
-    npy_intp nbytes = 0;
-    for (int i = 0; i < chain->operand_count; i++) {
-        const Register *operand = &chain->operands[i];
-        nbytes += operand->data == NULL || operand->is_single ? 0 : chain->size * operand->itemsize;
-    }
-    work.is_far = nbytes >= FAR;
     threads = cut->count < threads ? (int)cut->count : threads;
     threads = threads < 1 ? 1 : threads;
-    /* All memory is there before anything is written, as a result may be what the chain reads. */
+    /* Memory is allocated before anything is written: the result may overwrite an operand. */
     work.buffers_nbytes = (chain->buffer_count + MAX_OPERANDS) * BUFFER;
     char *memory = PyMem_RawMalloc((size_t)(threads * work.buffers_nbytes + LINE));
     work.buffers = memory + (LINE - (uintptr_t)memory % LINE) % LINE;

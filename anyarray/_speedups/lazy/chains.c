@@ -1,6 +1,8 @@
-/* Chains: recorded calls, run together when the value of one is needed.
+/* Runs recorded calls of NumPy when the value of one is needed: finds those that lead to it, and passes them to
+blocks.c as one program.
 
-Compiled: in which order they run and which results are kept. `graph.c` gathers them, and `blocks.c` runs them. Left to Python: warnings, and what is learned of the time that a chain took. */
+Python handles warnings (`_lazy.loops.warn`) and measured times (`_lazy.loops.ran`), and computes recorded calls of
+other libraries. */
 
 #include "chains.h"
 #include "arrays.h"
@@ -14,11 +16,11 @@ Compiled: in which order they run and which results are kept. `graph.c` gathers 
 #include "threads.h"
 #include <time.h>
 
-#define TIMED 4          /* calls from which on the time of a chain says what a call takes in one, */
-#define TIMES 3          /* and how often it is reported for a function and a class of sizes */
-#define PAUSE 64         /* chains until it is reported again, where it was of no use yet */
+#define MIN_TIMED_CALLS 4          /* calls of a chain from which its time is typical of such calls */
+#define MAX_REPORTS 3          /* reports for a function and a size class */
+#define REPORT_INTERVAL 64         /* chains until the next report if the last was of no use */
 
-static PyThread_type_lock running; /* held while a chain is run */
+static PyThread_type_lock running; /* held while a chain runs */
 static int until_report;            /* chains until the next report */
 
 int
@@ -35,7 +37,7 @@ init_chains(void)
 PyObject *
 reset_chains(PyObject *Py_UNUSED(module), PyObject *Py_UNUSED(unused))
 {
-    PyThread_type_lock lock = PyThread_allocate_lock(); /* a thread that is not in this process may hold the other */
+    PyThread_type_lock lock = PyThread_allocate_lock(); /* a thread of the parent process may hold the old lock */
     if (lock == NULL || !init_threads()) {
         return PyErr_NoMemory();
     }
@@ -59,24 +61,24 @@ unlock_chains(void)
     PyThread_release_lock(running);
 }
 
-/* A floating-point error that is warned of. */
+/* A floating-point error to warn of. */
 typedef struct {
     const Lazy *call;
     int errors;
     const char *name; /* of the ufunc */
 } Warning;
 
-/* Calls that are run together. */
+/* A running chain. */
 typedef struct {
     Graph graph;
-    PyObject **results; /* of each call the ndarray that is kept, or NULL */
+    PyObject **results; /* of each call: the ndarray that will be its value, or NULL */
     Warning *warnings;
     int warning_count;
     double seconds;
 } Run;
 
-/* Reports to Python what calls took, as somebody watches, or as the times of some of their functions are of use. The values
-are there, so an error is none of the call that needs them. */
+/* Reports the time of a chain to Python if decisions are recorded, or if the times of its functions are not known yet.
+Errors are not raised: the call that needs the values has not caused them. */
 static void
 report_run(const Run *run, const Lazy *target)
 {
@@ -90,9 +92,9 @@ report_run(const Run *run, const Lazy *target)
         const unsigned char *reports = run->graph.calls[c]->loop->reports;
         kept += run->results[c] != NULL;
         count += reports != NULL;
-        is_new |= reports != NULL && at < SIZE_CLASSES && reports[at] < TIMES;
+        is_new |= reports != NULL && at < SIZE_CLASSES && reports[at] < MAX_REPORTS;
     }
-    int is_typical = is_new && count >= TIMED && kept == 1;
+    int is_typical = is_new && count >= MIN_TIMED_CALLS && kept == 1;
     if (!is_typical && !is_watched) {
         return;
     }
@@ -107,18 +109,18 @@ report_run(const Run *run, const Lazy *target)
         }
     }
     PyObject *done = is_listed ? PyObject_CallFunction(config.ran, "OndiN", calls, size, run->seconds, is_typical,
-                                                     where_of(target))
+                                                     location_of(target))
                              : NULL;
-    until_report = done == Py_False && is_typical ? PAUSE : until_report;
+    until_report = done == Py_False && is_typical ? REPORT_INTERVAL : until_report;
     for (int c = 0; done == Py_True && c < run->graph.call_count && at < SIZE_CLASSES; c++) {
         unsigned char *reports = run->graph.calls[c]->loop->reports;
         if (reports != NULL) {
-            reports[at] += reports[at] < TIMES;
+            reports[at] += reports[at] < MAX_REPORTS;
         }
     }
     if (done == NULL && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt)) {
         PyErr_Clear();
-        PyErr_SetInterrupt(); /* it comes again */
+        PyErr_SetInterrupt(); /* raised again later */
     }
     else if (done == NULL) {
         PyErr_WriteUnraisable(NULL);
@@ -127,7 +129,7 @@ report_run(const Run *run, const Lazy *target)
     Py_XDECREF(done);
 }
 
-/* Strides of an operand in the shape of the result. */
+/* Makes an operand of an ndarray, with strides for the shape of the chain. */
 static void
 set_operand(Register *operand, const Program *chain, PyArrayObject *array)
 {
@@ -147,7 +149,7 @@ set_operand(Register *operand, const Program *chain, PyArrayObject *array)
     }
 }
 
-/* An operand of which a thread has one block. */
+/* Makes an operand of a temporary. */
 static void
 set_temporary(Register *operand, const Program *chain, npy_intp itemsize)
 {
@@ -170,7 +172,7 @@ itemsize_of(int typenum)
     return itemsize;
 }
 
-/* Gives each temporary a block, and takes it back after the last step that reads it. */
+/* Assigns a buffer to each temporary, and reuses it after the last step that reads it. Returns 0 if memory ran out. */
 static int
 assign_buffers(Program *chain, int *last_reader)
 {
@@ -197,7 +199,7 @@ assign_buffers(Program *chain, int *last_reader)
         for (int k = 0; k < count; k++) {
             int at = step->operands[k];
             if (chain->operands[at].data == NULL && last_reader[at] == i) {
-                last_reader[at] = -1; /* it may be read twice by one step */
+                last_reader[at] = -1; /* one step may read it twice */
                 free_buffers[free_count++] = chain->operands[at].buffer;
             }
         }
@@ -206,7 +208,7 @@ assign_buffers(Program *chain, int *last_reader)
     return 1;
 }
 
-/* Adds a step that casts an operand, one for all steps that read it so: the index of what it gives. */
+/* Adds a step that casts an operand, unless there is one. Returns the index of its result. */
 static int
 add_cast(Program *chain, int from_at, const Loop *loop)
 {
@@ -221,7 +223,7 @@ add_cast(Program *chain, int from_at, const Loop *loop)
     return at;
 }
 
-/* Gives a chain the shape of what its last step gives. */
+/* Sets the shape of a chain from the result of its last step. */
 static void
 set_shape(Program *chain, PyObject *operand)
 {
@@ -234,7 +236,7 @@ static Reduction
 reduction_of(const Lazy *call, int operand, char *results)
 {
     int typenum = call->loop->types[1];
-    static const npy_int64 zero = 0; /* of every dtype that is added up, all bits are 0 */
+    static const npy_int64 zero = 0; /* the zero of all dtypes that are added */
     return (Reduction){
         .loop = call->loop, .operand = operand, .group = call->group,
         .start = call->reduction == SELECTS ? NULL : (const char *)&zero,
@@ -242,7 +244,7 @@ reduction_of(const Lazy *call, int operand, char *results)
     };
 }
 
-/* Makes means of sums, as NumPy does: in float64, rounded to the dtype. */
+/* Divides the sums of a mean: in float64 and rounded to the dtype, as NumPy does. */
 static void
 divide_sums(const Lazy *call, PyObject *sums)
 {
@@ -258,14 +260,14 @@ divide_sums(const Lazy *call, PyObject *sums)
 }
 
 static void
-note_errors(Run *run, const Lazy *call, int errors, const char *name)
+add_warning(Run *run, const Lazy *call, int errors, const char *name)
 {
     if (errors & call->warned) {
         run->warnings[run->warning_count++] = (Warning){.call = call, .errors = errors & call->warned, .name = name};
     }
 }
 
-/* Runs the calls that were gathered. Returns 0 if memory ran out. */
+/* Runs the gathered calls. Returns 0 if memory ran out. */
 static int
 run_graph(Run *run, const Lazy *target)
 {
@@ -280,7 +282,7 @@ run_graph(Run *run, const Lazy *target)
     int *last_reader = PyMem_RawMalloc(sizeof(int) * (size_t)most_operands);
     int *step_call = PyMem_RawMalloc(sizeof(int) * (size_t)(calls * (1 + MAX_OPERANDS)));
     int is_done = chain.operands != NULL && chain.steps != NULL && last_reader != NULL && step_call != NULL;
-    for (int c = 0; is_done && c < calls; c++) { /* the results come first, so that a call is the operand of its index */
+    for (int c = 0; is_done && c < calls; c++) { /* results come first: the operand of a call has its index */
         const Lazy *call = graph->calls[c];
         int typenum = call->loop->types[call->operand_count];
         Register *operand = &chain.operands[chain.operand_count++];
@@ -328,11 +330,11 @@ run_graph(Run *run, const Lazy *target)
         Py_END_ALLOW_THREADS
     }
     for (int i = 0; is_done && i < chain.step_count; i++) {
-        note_errors(run, graph->calls[step_call[i]], chain.steps[i].errors, chain.steps[i].loop->name);
+        add_warning(run, graph->calls[step_call[i]], chain.steps[i].errors, chain.steps[i].loop->name);
     }
     if (is_done && chain.reduction != NULL) {
         divide_sums(target, results[calls - 1]);
-        note_errors(run, target, reduction.errors, "reduce");
+        add_warning(run, target, reduction.errors, "reduce");
     }
     PyMem_RawFree(chain.operands);
     PyMem_RawFree(chain.steps);
@@ -341,7 +343,7 @@ run_graph(Run *run, const Lazy *target)
     return is_done;
 }
 
-/* An aligned ndarray for the result of a call; NULL without an exception if memory ran out. */
+/* Returns a new aligned ndarray for the result of a call; NULL without an exception if memory ran out. */
 static PyObject *
 new_result(const Lazy *call)
 {
@@ -355,13 +357,12 @@ new_result(const Lazy *call)
     return result == NULL ? fall_back() : result;
 }
 
-/* Runs the calls that lead to one, whose operands of other shapes are computed. Nothing here runs Python code, as
-`running` is held. Leaves in `run` the results that are kept. That of the target is written to the ndarray `into`, if there
-is one. Returns 0 if memory ran out. */
+/* Runs the calls that lead to `target`, after those of other shapes. Runs no Python code, because `running` is held.
+Writes the result of `target` to the ndarray `into` unless that is NULL. Returns 0 if memory ran out. */
 static int
 run_target(Lazy *target, PyObject *into, Run *run)
 {
-    int is_done = gather_calls(&target, 1, &run->graph), is_short = 0; /* there is memory for the target alone */
+    int is_done = gather_calls(&target, 1, &run->graph), is_short = 0; /* whether there is memory for the target alone */
     int calls = run->graph.call_count;
     run->results = is_done ? PyMem_RawCalloc((size_t)calls, sizeof *run->results) : NULL;
     run->warnings = is_done ? PyMem_RawMalloc(sizeof *run->warnings * (size_t)(calls * (1 + MAX_OPERANDS))) : NULL;
@@ -372,8 +373,8 @@ run_target(Lazy *target, PyObject *into, Run *run)
             is_done = (run->results[c] = into == NULL ? new_result(call) : Py_NewRef(into)) != NULL;
         }
         else if (!is_short && Py_REFCNT(call) > call->readers) {
-            is_short = (run->results[c] = new_result(call)) == NULL; /* it stays recorded then */
-            is_done = !is_short || into == NULL; /* but what it reads may be written */
+            is_short = (run->results[c] = new_result(call)) == NULL; /* then it stays recorded */
+            is_done = !is_short || into == NULL; /* unless its operands are about to be overwritten */
         }
     }
     run->seconds = -now();
@@ -382,16 +383,16 @@ run_target(Lazy *target, PyObject *into, Run *run)
     for (int c = 0; is_done && c < calls; c++) {
         if (run->results[c] != NULL && run->results[c] != into) {
             run->graph.calls[c]->value = Py_NewRef(run->results[c]);
-            leave_ring(run->graph.calls[c]);
+            remove_from_ring(run->graph.calls[c]);
             Py_INCREF(run->graph.calls[c]);
         }
     }
     return is_done;
 }
 
-/* Gives up what a run holds, and what the calls read that are computed, unless it has failed. */
+/* Releases what a run refers to, and the operands of the computed calls if `is_done`. May run Python code. */
 static void
-end_run(Run *run, PyObject *into, int is_done)
+clear_run(Run *run, PyObject *into, int is_done)
 {
     for (int c = run->graph.call_count - 1; run->results != NULL && c >= 0; c--) {
         PyObject *result = run->results[c];
@@ -407,7 +408,7 @@ end_run(Run *run, PyObject *into, int is_done)
     free_graph(&run->graph);
 }
 
-/* Warns of floating-point errors where the calls were made; 0 with an exception. */
+/* Warns of floating-point errors at the lines of the calls. Returns 0 with an exception on failure. */
 static int
 warn(const Run *run)
 {
@@ -415,16 +416,8 @@ warn(const Run *run)
     for (int i = 0; i < run->warning_count && done != NULL; i++) {
         const Warning *one = &run->warnings[i];
         PyObject *globals = one->call->globals == NULL ? Py_None : one->call->globals;
-        Py_SETREF(done, PyObject_CallFunction(config.warn, "siNO", one->name, one->errors, where_of(one->call), globals));
+        Py_SETREF(done, PyObject_CallFunction(config.warn, "siNO", one->name, one->errors, location_of(one->call), globals));
     }
-    Py_XDECREF(done);
-    return done != NULL;
-}
-
-static int
-call_with(PyObject *function, Lazy *lazy)
-{
-    PyObject *done = PyObject_CallOneArg(function, (PyObject *)lazy);
     Py_XDECREF(done);
     return done != NULL;
 }
@@ -434,14 +427,16 @@ compute_into(Lazy *lazy, PyObject *into)
 {
     int is_numpy = lazy->home == config.numpy_home;
     Py_INCREF(lazy);
-    int is_done = compute_other_shapes(lazy); /* first, as they have blocks of their own */
+    int is_done = compute_other_shapes(lazy); /* in chains of their own */
     if (is_done && !is_numpy && lazy->value == NULL) {
-        is_done = call_with(config.compute, lazy);
+        PyObject *done = PyObject_CallOneArg(config.compute, (PyObject *)lazy);
+        is_done = done != NULL;
+        Py_XDECREF(done);
     }
     if (is_done && is_numpy) {
         Run run = {.results = NULL};
         lock_chains();
-        int is_there = lazy->value != NULL; /* by another thread */
+        int is_there = lazy->value != NULL; /* computed by another thread */
         int has_run = !is_there && run_target(lazy, into, &run);
         unlock_chains();
         if (!has_run && !is_there) {
@@ -451,9 +446,9 @@ compute_into(Lazy *lazy, PyObject *into)
         if (is_done && has_run) {
             report_run(&run, lazy);
         }
-        end_run(&run, into, has_run); /* now, as what is freed may run Python code */
+        clear_run(&run, into, has_run); /* only now, as it may run Python code */
     }
-    Py_DECREF(lazy); /* its reader has another reference */
+    Py_DECREF(lazy); /* the caller has another reference */
     return is_done;
 }
 

@@ -1,29 +1,29 @@
-/* Chains: recorded calls, run together when the value of one is needed. */
+/* Computation of recorded calls. */
 
 #ifndef ANYARRAY_CHAINS_H
 #define ANYARRAY_CHAINS_H
 
 #include "lazy.h"
 
-/* Makes what chains need; 0 with an exception. */
+/* Creates the locks. Returns 0 with an exception on failure. */
 int init_chains(void);
 
-/* Takes the lock that is held while a chain is run in NumPy and its values are kept, and gives it back. */
+/* The lock that is held while a chain runs and its values are stored. */
 void lock_chains(void);
 void unlock_chains(void);
 
-/* The native array of a recorded call, which is run if it was not: borrowed, or NULL with an exception. */
+/* Computes a recorded call. Returns a borrowed reference to its native array; NULL with an exception. */
 PyObject *compute(Lazy *recorded);
 
-/* Runs a recorded call, with the result written to `into`, an ndarray of its shape and dtype: it stays recorded then. No
-call reads other elements of that memory (`compute_readers`). Returns 0,
-perhaps with an exception, if nothing was written; with a warning that is an exception it was. */
+/* Computes a recorded call into `into`, an ndarray of its shape and dtype; the call stays recorded. No other call may
+read that memory (`compute_readers`). Returns 0, perhaps with an exception, if nothing was written, or with a warning
+raised as an exception. */
 int compute_into(Lazy *recorded, PyObject *into);
 
-/* Computes the recorded reduction, if there is one; 0 with an exception. */
+/* Computes the recorded reduction, if there is one. Returns 0 with an exception on failure. */
 int compute_reduction(void);
 
-/* reset_chains(): after a fork. */
+/* reset_chains(): replaces the locks after a fork. */
 PyObject *reset_chains(PyObject *module, PyObject *unused);
 
 #endif

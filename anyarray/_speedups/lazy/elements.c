@@ -1,6 +1,5 @@
-/* Elements cast, chosen, copied and counted, for which no ufunc of NumPy's has an inner loop.
-
-Compiled: all of it; nothing here needs the GIL. */
+/* Casts, selects, copies and counts elements: the steps of chains for which no ufunc has an inner loop. Nothing here
+needs the GIL. */
 
 #include "elements.h"
 
@@ -18,7 +17,7 @@ is_cast_known(int from, int to)
 {
     int is_known = from >= NPY_BOOL && from <= NPY_DOUBLE && to >= NPY_BOOL && to <= NPY_CDOUBLE
                    && to != NPY_LONGDOUBLE && to != NPY_HALF;
-    /* What a float beyond an integer's range becomes depends on the processor's instruction. */
+    /* The result for floats out of range depends on the processor. */
     return is_known && !(PyTypeNum_ISFLOAT(from) && PyTypeNum_ISINTEGER(to));
 }
 
@@ -82,7 +81,7 @@ cast_numbers(int from, int to, const char *source, npy_intp stride, char *target
     }
 }
 
-/* Without a branch, which a processor could not foresee; where the elements follow each other in vector instructions. */
+/* Without branches, which processors predict badly; vectorized for contiguous elements. */
 #define SELECT(TYPE)                                                                                                   \
     if (steps[0] == 1 && steps[1] % itemsize == 0 && steps[2] % itemsize == 0) {                                       \
         SELECT_STEPS(TYPE, steps[1] == itemsize, steps[2] == itemsize, 1, 1)                                           \

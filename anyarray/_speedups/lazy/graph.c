@@ -1,31 +1,11 @@
-/* The graph of recorded calls that lead to some, gathered when their values are needed.
-
-Compiled: all of it. `chains.c` runs it in NumPy, and Python, as `_lazy.compiler.Graph`, elsewhere. */
+/* Gathers the recorded calls that lead to others when their values are needed: for chains.c, and for Python as tuples
+(`_lazy.compiler.Graph`). */
 
 #include "graph.h"
 #include "arrays.h"
 #include "chains.h"
 
-static int generation; /* of marks */
-
-static int
-make_room(Graph *graph)
-{
-    int most = graph->call_count > graph->array_count ? graph->call_count : graph->array_count;
-    if (most < graph->capacity) {
-        return 1;
-    }
-    int capacity = graph->capacity ? 2 * graph->capacity : 2 * MOST_CALLS;
-    Lazy **calls = PyMem_RawRealloc(graph->calls, sizeof *calls * (size_t)capacity);
-    graph->calls = calls == NULL ? graph->calls : calls;
-    PyObject **arrays = PyMem_RawRealloc(graph->arrays, sizeof *arrays * (size_t)capacity);
-    graph->arrays = arrays == NULL ? graph->arrays : arrays;
-    if (calls == NULL || arrays == NULL) {
-        return 0;
-    }
-    graph->capacity = capacity;
-    return 1;
-}
+static int generation; /* the mark of the current traversal */
 
 int
 index_of_array(const Graph *graph, PyObject *array)
@@ -37,47 +17,40 @@ index_of_array(const Graph *graph, PyObject *array)
     return at;
 }
 
-/* Gathers the calls that lead to one; 0 if memory ran out. The depth is at most that of a chain. */
-static int
+/* Gathers the calls that lead to one, depth first. The depth is at most MAX_CALLS. */
+static void
 gather(Lazy *call, Graph *graph)
 {
     if (call->mark == generation) {
-        return 1;
+        return;
     }
     call->mark = generation;
     call->readers = 0;
     for (int i = 0; i < call->operand_count; i++) {
         PyObject *operand = call->operands[i], *array = array_of_operand(operand);
         if (array == NULL) {
-            if (!gather((Lazy *)operand, graph)) {
-                return 0;
-            }
+            gather((Lazy *)operand, graph);
             ((Lazy *)operand)->readers++;
         }
         else if (index_of_array(graph, array) == graph->array_count) {
-            if (!make_room(graph)) {
-                return 0;
-            }
             graph->arrays[graph->array_count++] = array;
         }
     }
-    if (!make_room(graph)) {
-        return 0;
-    }
     call->at = graph->call_count;
     graph->calls[graph->call_count++] = call;
-    return 1;
 }
 
 int
 gather_calls(Lazy *const *targets, int count, Graph *graph)
 {
-    int is_done = 1;
+    size_t most = (size_t)recorded_count + 1; /* calls that are not computed are in the ring */
+    graph->calls = PyMem_RawMalloc(sizeof *graph->calls * most);
+    graph->arrays = PyMem_RawMalloc(sizeof *graph->arrays * most * MAX_OPERANDS);
     generation++;
-    for (int i = 0; is_done && i < count; i++) {
-        is_done = gather(targets[i], graph);
+    for (int i = 0; graph->calls != NULL && graph->arrays != NULL && i < count; i++) {
+        gather(targets[i], graph);
     }
-    return is_done;
+    return graph->calls != NULL && graph->arrays != NULL;
 }
 
 void
@@ -87,8 +60,8 @@ free_graph(Graph *graph)
     PyMem_RawFree(graph->arrays);
 }
 
-/* A recorded call of another shape, or a reduction, that leads to this one, and of which all that leads to it has its
-shape: NULL if there is none. */
+/* Returns a borrowed reference to a recorded call of another shape, or a reduction, that leads to `call` and has no
+such call before it; NULL if there is none. */
 static Lazy *
 find_other_shape(Lazy *call, const Lazy *target)
 {
@@ -103,7 +76,7 @@ find_other_shape(Lazy *call, const Lazy *target)
         }
         Lazy *other = (Lazy *)operand;
         if (target->group && call == target) {
-            target = other; /* whose shape the chain has */
+            target = other; /* the shape of the chain */
         }
         else if (other->group || !has_shape_of(operand, (PyObject *)target)) {
             return other;
@@ -153,8 +126,8 @@ mark_calls(Lazy *lazy)
     return generation;
 }
 
-/* Adds a call to the list for Python, with its operands and the dtype of its result: steals the references to
-both. Its name, or NULL with an exception. */
+/* Appends a call with its operands and the dtype of its result to the lists, and steals the references to both. Returns
+its name; NULL with an exception. */
 static PyObject *
 list_call(PyObject *calls, PyObject *origins, Lazy *origin, PyObject *function, PyObject *operands, PyObject *dtype)
 {
@@ -166,7 +139,7 @@ list_call(PyObject *calls, PyObject *origins, Lazy *origin, PyObject *function, 
     return is_added ? PyUnicode_FromFormat("v%zd", PyList_GET_SIZE(calls) - 1) : NULL;
 }
 
-/* The name of an operand of a call, cast to what NumPy's loop reads: a new reference, or NULL with an exception. */
+/* Returns the name of an operand of a call, after a cast to the dtype of NumPy's loop; NULL with an exception. */
 static PyObject *
 name_of_operand(const Graph *graph, Lazy *call, int i, PyObject *names, PyObject *calls, PyObject *origins)
 {
@@ -182,7 +155,7 @@ name_of_operand(const Graph *graph, Lazy *call, int i, PyObject *names, PyObject
     return list_call(calls, origins, call, constants.astype, operands, dtype);
 }
 
-/* Lists the calls, and the names of their results; 0 with an exception. */
+/* Appends all calls to the lists, and their names to `names`. Returns 0 with an exception on failure. */
 static int
 list_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origins)
 {
@@ -209,7 +182,8 @@ list_calls(const Graph *graph, PyObject *names, PyObject *calls, PyObject *origi
     return 1;
 }
 
-/* A graph as a tuple; `is_needed` says of which calls the results are. */
+/* Returns a graph as a tuple; NULL with an exception. `is_needed` has a flag for each call: whether its result is
+needed. */
 static PyObject *
 tuple_of_graph(const Graph *graph, const char *is_needed)
 {
@@ -244,7 +218,7 @@ graph_of(PyObject *Py_UNUSED(module), PyObject *targets)
     for (Py_ssize_t i = 0; is_done && i < given; i++) {
         is_done = compute_other_shapes((Lazy *)PyTuple_GET_ITEM(targets, i));
     }
-    for (Py_ssize_t i = 0; is_done && i < given; i++) { /* no Python code runs from here on until the tuple is made */
+    for (Py_ssize_t i = 0; is_done && i < given; i++) { /* no Python code runs until the tuple is complete */
         Lazy *target = (Lazy *)PyTuple_GET_ITEM(targets, i);
         if (target->value == NULL) {
             wanted[count++] = target;
@@ -255,7 +229,7 @@ graph_of(PyObject *Py_UNUSED(module), PyObject *targets)
     for (int c = 0; is_done && c < graph.call_count; c++) {
         is_needed[c] = Py_REFCNT(graph.calls[c]) > graph.calls[c]->readers;
     }
-    int is_collecting = PyGC_Disable(); /* else a finalizer may run other calls */
+    int is_collecting = PyGC_Disable(); /* a finalizer might run other calls */
     PyObject *result = is_done ? tuple_of_graph(&graph, is_needed) : NULL;
     if (is_collecting) {
         PyGC_Enable();
@@ -267,7 +241,7 @@ graph_of(PyObject *Py_UNUSED(module), PyObject *targets)
 }
 
 PyObject *
-keep(PyObject *Py_UNUSED(module), PyObject *args)
+set_values(PyObject *Py_UNUSED(module), PyObject *args)
 {
     PyObject *calls, *values;
     if (!PyArg_ParseTuple(args, "O!O!", &PyList_Type, &calls, &PyList_Type, &values)) {
@@ -278,11 +252,11 @@ keep(PyObject *Py_UNUSED(module), PyObject *args)
         Lazy *call = (Lazy *)PyList_GET_ITEM(calls, i);
         if (call->value == NULL) {
             call->value = Py_NewRef(PyList_GET_ITEM(values, i));
-            leave_ring(call);
+            remove_from_ring(call);
         }
     }
     unlock_chains();
-    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) { /* now, as what is freed may run Python code */
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(calls); i++) { /* only now, as it may run Python code */
         release_operands((Lazy *)PyList_GET_ITEM(calls, i));
     }
     Py_RETURN_NONE;

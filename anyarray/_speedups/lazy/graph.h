@@ -1,35 +1,35 @@
-/* The graph of recorded calls that lead to some, gathered when their values are needed. */
+/* The graph of recorded calls that lead to others. */
 
 #ifndef ANYARRAY_GRAPH_H
 #define ANYARRAY_GRAPH_H
 
 #include "lazy.h"
 
-/* The calls, in an order in which each comes after those that it reads, and the native arrays that they read. */
+/* The calls in topological order, and the native arrays that they read. */
 typedef struct {
     Lazy **calls;
-    PyObject **arrays; /* each once */
-    int call_count, array_count, capacity;
+    PyObject **arrays; /* without duplicates */
+    int call_count, array_count;
 } Graph;
 
-/* Gathers the calls that lead to so many, whose operands of other shapes are computed: each has its index in `at`, and in
-`readers` how many of the others read it. Returns 0 if memory ran out. What was gathered is to be freed then, too. */
+/* Gathers the calls that lead to `count` targets. Sets `at` of each to its index, and `readers` to the number of
+gathered calls that read it. Returns 0 if memory ran out. `free_graph` must be called in any case. */
 int gather_calls(Lazy *const *targets, int count, Graph *graph);
 void free_graph(Graph *graph);
 
-/* The index of a native array among those that are read. */
+/* Returns the index of a native array among those of a graph; `array_count` if it is not there. */
 int index_of_array(const Graph *graph, PyObject *array);
 
-/* Computes the calls of other shapes that lead to one, and reductions; 0 with an exception. */
+/* Computes the calls of other shapes and the reductions that lead to a call. Returns 0 with an exception on failure. */
 int compute_other_shapes(Lazy *lazy);
 
-/* Marks the calls that lead to one, and itself, by a number. */
+/* Marks a call and those that lead to it. Returns the mark. */
 int mark_calls(Lazy *lazy);
 
-/* graph(targets): what leads to a tuple of recorded calls of one shape, for `_lazy.compiler.Graph`. */
+/* graph(targets): the graph of a tuple of recorded calls of one shape, for `_lazy.compiler.Graph`. */
 PyObject *graph_of(PyObject *module, PyObject *targets);
 
-/* keep(calls, values): gives calls their values, but those that another thread has computed. */
-PyObject *keep(PyObject *module, PyObject *args);
+/* set_values(calls, values): sets the values of calls that another thread has not computed. */
+PyObject *set_values(PyObject *module, PyObject *args);
 
 #endif

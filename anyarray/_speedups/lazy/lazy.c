@@ -1,7 +1,7 @@
-/* The class of recorded calls, and the attribute by which an Array's native array is read.
+/* The class Lazy of recorded calls, and Array's descriptor `_native`, which computes them.
 
-An Array whose call is recorded has a `Lazy` in the slot of its native array: `native_of` gives NULL for it, so
-that no other fast path takes it, and `_native`, which Python code reads, computes it. */
+A recorded Array has a Lazy in the slot of its native array. `native_of` returns NULL for it, so other fast paths do not
+take it. */
 
 #include "lazy.h"
 #include "arrays.h"
@@ -21,7 +21,7 @@ init_lazy(void)
 }
 
 void
-leave_ring(Lazy *recorded)
+remove_from_ring(Lazy *recorded)
 {
     if (recorded->next != NULL) {
         recorded->previous->next = recorded->next;
@@ -35,7 +35,7 @@ leave_ring(Lazy *recorded)
 }
 
 void
-enter_ring(Lazy *recorded)
+insert_into_ring(Lazy *recorded)
 {
     recorded->previous = recorded_calls.previous;
     recorded->next = &recorded_calls;
@@ -46,11 +46,14 @@ enter_ring(Lazy *recorded)
 }
 
 Lazy *
-new_lazy(int ndim, const npy_intp *shape, npy_intp size)
+new_lazy(const Loop *loop, PyObject *home, int operand_count, int ndim, const npy_intp *shape, npy_intp size)
 {
     Lazy *lazy = PyObject_GC_New(Lazy, &LazyType);
     if (lazy != NULL) {
         memset((char *)lazy + sizeof(PyObject), 0, sizeof *lazy - sizeof(PyObject));
+        lazy->loop = loop;
+        lazy->home = home;
+        lazy->operand_count = operand_count;
         lazy->ndim = ndim;
         lazy->size = size;
         lazy->nbytes = size * 8;
@@ -76,7 +79,7 @@ lazy_dealloc(PyObject *self)
 {
     Lazy *recorded = (Lazy *)self;
     PyObject_GC_UnTrack(self);
-    leave_ring(recorded);
+    remove_from_ring(recorded);
     release_operands(recorded);
     Py_XDECREF(recorded->value);
     PyObject_GC_Del(self);
@@ -94,7 +97,8 @@ lazy_traverse(PyObject *self, visitproc visit, void *arg)
     return 0;
 }
 
-/* A cycle goes through the variables of the module, which may hold the Array. The operands stay, as it may be run yet. */
+/* Cycles go through the globals of a module, which may hold the Array. The operands stay: the call may still be
+computed. */
 static int
 lazy_clear(PyObject *self)
 {
@@ -128,15 +132,8 @@ lazy_get_is_computed(PyObject *self, void *Py_UNUSED(closure))
     return PyBool_FromLong(((Lazy *)self)->value != NULL);
 }
 
-static PyObject *
-lazy_get_value(PyObject *self, void *Py_UNUSED(closure))
-{
-    PyObject *value = ((Lazy *)self)->value;
-    return Py_NewRef(value == NULL ? Py_None : value);
-}
-
 PyObject *
-where_of(const Lazy *lazy)
+location_of(const Lazy *lazy)
 {
     PyCodeObject *code = (PyCodeObject *)lazy->code;
     return code == NULL ? Py_NewRef(Py_None)
@@ -146,7 +143,7 @@ where_of(const Lazy *lazy)
 static PyObject *
 lazy_get_where(PyObject *self, void *Py_UNUSED(closure))
 {
-    return where_of((Lazy *)self);
+    return location_of((Lazy *)self);
 }
 
 static Py_ssize_t
@@ -163,7 +160,6 @@ static PyGetSetDef lazy_getset[] = {
     {"shape", lazy_get_shape, NULL, NULL, NULL},
     {"dtype", lazy_get_dtype, NULL, NULL, NULL},
     {"is_computed", lazy_get_is_computed, NULL, NULL, NULL},
-    {"value", lazy_get_value, NULL, NULL, NULL},
     {"where", lazy_get_where, NULL, NULL, NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
@@ -172,7 +168,6 @@ static PyMemberDef lazy_members[] = {
     {"home", T_OBJECT, offsetof(Lazy, home), READONLY, NULL},
     {"ndim", T_INT, offsetof(Lazy, ndim), READONLY, NULL},
     {"size", T_PYSSIZET, offsetof(Lazy, size), READONLY, NULL},
-    {"group", T_PYSSIZET, offsetof(Lazy, group), READONLY, NULL},
     {NULL, 0, 0, 0, NULL},
 };
 
@@ -191,7 +186,7 @@ PyTypeObject LazyType = {
     .tp_as_sequence = &lazy_as_sequence,
 };
 
-/* The attribute `_native` of Arrays: the native array in the slot of that offset, computed if it is recorded. */
+/* The descriptor of `_native`: returns the native array in a slot, after computing it if it is recorded. */
 typedef struct {
     PyObject_HEAD
     Py_ssize_t offset;
@@ -223,14 +218,14 @@ native_slot_get(PyObject *self, PyObject *array, PyObject *Py_UNUSED(type))
         PyErr_SetString(PyExc_AttributeError, "_native");
         return NULL;
     }
-    if (!is_lazy(native)) { /* who asks may write to it */
+    if (!is_lazy(native)) { /* the caller may write to it */
         return recorded_count && !compute_readers(native, NULL) ? NULL : Py_NewRef(native);
     }
     Py_INCREF(native);
     PyObject *value = ((Lazy *)native)->value;
     value = Py_XNewRef(value == NULL ? compute((Lazy *)native) : value);
     if (value != NULL && ((Lazy *)native)->ndim == 0 && ((Lazy *)native)->home == config.numpy_home) {
-        value = PyArray_Return((PyArrayObject *)value); /* a scalar, as NumPy gives */
+        value = PyArray_Return((PyArrayObject *)value); /* NumPy's result is a scalar */
     }
     if (value != NULL && get_slot(array, offset) == native) {
         Py_XDECREF(swap_slot(array, offset, Py_NewRef(value)));

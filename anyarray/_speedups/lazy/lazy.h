@@ -1,55 +1,55 @@
-/* The class of recorded calls, and the attribute by which an Array's native array is read. */
+/* The class Lazy of recorded calls, and Array's descriptor `_native`. */
 
 #ifndef ANYARRAY_LAZY_H
 #define ANYARRAY_LAZY_H
 
 #include "loops.h"
 
-#define MAX_AXES 8    /* of the result of a recorded call */
-#define MOST_CALLS 64 /* of a chain, which is run when it has so many */
+#define MAX_AXES 8   /* of the result */
+#define MAX_CALLS 64 /* of a chain, which is computed when it has so many */
 
-/* A recorded call of any backend. An Array has it in place of its native array until its value is needed. */
+/* A recorded call of any backend; an Array has it in place of its native array. */
 typedef struct lazy {
     PyObject_HEAD
-    PyObject *value;                  /* the native array, or NULL as long as it is not computed */
-    const Loop *loop;                 /* the function; in NumPy its inner loop */
-    PyObject *home;                   /* where it runs, which is never deleted */
+    PyObject *value;                  /* the native array, or NULL before it is computed */
+    const Loop *loop;                 /* of the function; on NumPy an inner loop */
+    PyObject *home;                   /* borrowed: homes are never deleted */
     int operand_count;
-    PyObject *operands[MAX_OPERANDS]; /* native arrays that nobody writes to before this is computed, or other calls */
-    PyObject *code, *globals;         /* where the call was made, and */
-    int instruction;                  /* at which instruction */
-    int warned;                       /* the floating-point errors that are warned of, as NumPy numbers them */
-    int calls;                        /* recorded calls that lead to it, and itself */
-    npy_intp group;                   /* of a reduction: elements of its operand that become one, 0 of other calls; */
-    int reduction;                    /* which one, as `Call` says */
-    PyObject *memory;                 /* a tuple of what has the memory that it reads, of another library with views */
-    int ndim, mark, at, readers;      /* the last three while a chain is run */
-    npy_intp shape[MAX_AXES], size, nbytes; /* the last of the result, or of what is kept for it */
-    struct lazy *previous, *next; /* those that are not computed */
+    PyObject *operands[MAX_OPERANDS]; /* native arrays, protected from writes, or other recorded calls */
+    PyObject *code, *globals;         /* where the call was made: its code, */
+    int instruction;                  /* and the bytecode offset */
+    int warned;                       /* floating-point errors to warn of, by NumPy's numbers */
+    int calls;                        /* the recorded calls that lead to it, and itself */
+    npy_intp group;                   /* of a reduction: elements reduced to one; 0 for other calls */
+    int reduction;                    /* its kind, as in Call */
+    PyObject *memory;                 /* for other libraries with views: a tuple of the owners of what it reads */
+    int ndim, mark, at, readers;      /* the last three are set by graph.c */
+    npy_intp shape[MAX_AXES], size, nbytes; /* the last of the result, or of the operands it keeps alive if more */
+    struct lazy *previous, *next; /* in the ring of recorded calls */
 } Lazy;
 
 extern PyTypeObject LazyType, NativeSlotType;
 
-extern Lazy recorded_calls; /* the ring of those that are not computed, */
-extern npy_intp recorded_count, recorded_bytes; /* their number, and the sum of their `nbytes` */
-extern npy_intp guarded_count;                  /* the number of those that are guarded */
-extern Lazy *recorded_reduction;                /* the one reduction among them, or NULL */
+extern Lazy recorded_calls; /* the ring, */
+extern npy_intp recorded_count, recorded_bytes; /* its length, and the sum of `nbytes` */
+extern npy_intp guarded_count;                  /* calls in it with `memory` */
+extern Lazy *recorded_reduction;                /* the one reduction in it, or NULL */
 
-/* Makes the classes; 0 with an exception. */
+/* Readies the types. Returns 0 with an exception on failure. */
 int init_lazy(void);
 
-/* Adds a call to the ring, and takes it out if it is there. */
-void enter_ring(Lazy *recorded);
-void leave_ring(Lazy *recorded);
+/* Inserts a call into the ring, and removes it unless it was removed. */
+void insert_into_ring(Lazy *recorded);
+void remove_from_ring(Lazy *recorded);
 
-/* Gives up what the call reads. */
+/* Releases the operands. */
 void release_operands(Lazy *recorded);
 
-/* The file and the line where a call was made, or None. */
-PyObject *where_of(const Lazy *lazy);
+/* Returns a new reference to the file and line where a call was made, or None; NULL with an exception. */
+PyObject *location_of(const Lazy *lazy);
 
-/* A call that is not in the ring yet, and reads nothing: a new reference, or NULL with an exception. */
-Lazy *new_lazy(int ndim, const npy_intp *shape, npy_intp size);
+/* Returns a new Lazy of a loop, without its operands and not in the ring; NULL with an exception. */
+Lazy *new_lazy(const Loop *loop, PyObject *home, int operand_count, int ndim, const npy_intp *shape, npy_intp size);
 
 static inline int
 is_lazy(PyObject *value)
@@ -57,10 +57,10 @@ is_lazy(PyObject *value)
     return Py_TYPE(value) == &LazyType;
 }
 
-/* The dtype of its library of a recorded call, or of an ndarray: a new reference. */
+/* Returns a new reference to the native dtype of a recorded call or an ndarray. */
 PyObject *dtype_of_operand(PyObject *operand);
 
-/* The number of the dtype of a recorded call of NumPy's, or of an ndarray. */
+/* The type number of a recorded call on NumPy or an ndarray. */
 static inline int
 typenum_of_operand(PyObject *operand)
 {
@@ -93,7 +93,7 @@ has_shape_of(PyObject *operand, PyObject *other)
     return ndim == ndim_of_operand(other) && PyArray_CompareLists(shape_of_operand(operand), shape_of_operand(other), ndim);
 }
 
-/* The native array of an operand: borrowed; NULL if it is a recorded call that is not computed. */
+/* Returns a borrowed reference to the native array of an operand; NULL for a recorded call that is not computed. */
 static inline PyObject *
 array_of_operand(PyObject *operand)
 {

@@ -1,7 +1,5 @@
-/* What a recorded call reads of its arguments.
-
-Compiled: Arrays, scalars beside them, powers that another function replaces. Left to Python: the tables `constants` and
-`powers` of a home, dtypes and shapes of other libraries' arrays. */
+/* Reads the arguments of a call that is to be recorded; recording.c calls it. Mirrors `call_native` of functions.c for
+Python scalars and powers. */
 
 #include "operands.h"
 #include "arrays.h"
@@ -18,9 +16,9 @@ clear_operands(Operand *operands, int count)
     }
 }
 
-/* Reads a shape, a tuple; 0, perhaps with an exception, if it has too many axes, or lengths that a trace does not know. */
+/* Reads a shape. Returns 0, perhaps with an exception, if it has too many axes or unknown lengths, as in a trace. */
 static int
-read_shape(PyObject *shape, Operand *operand)
+read_native_shape(PyObject *shape, Operand *operand)
 {
     if (!PyTuple_Check(shape) || PyTuple_GET_SIZE(shape) > MAX_AXES) {
         return 0;
@@ -45,7 +43,7 @@ describe(PyObject *home, Operand *operand)
     }
     operand->dtype = dtype_of(home, native);
     PyObject *shape = operand->dtype == NULL ? NULL : PyObject_CallMethodOneArg(home, constants.shape_of, native);
-    int is_known = shape != NULL && read_shape(shape, operand);
+    int is_known = shape != NULL && read_native_shape(shape, operand);
     Py_XDECREF(shape);
     return is_known;
 }
@@ -77,7 +75,7 @@ broadcast_operands(const Operand *operands, int count, npy_intp *shape, npy_intp
     }
     *size = 1;
     for (int axis = 0; axis < ndim; axis++) {
-        if (shape[axis] == 0 || *size > MOST_BYTES / shape[axis]) {
+        if (shape[axis] == 0 || *size > MAX_RECORDED_NBYTES / shape[axis]) {
             return -1;
         }
         *size *= shape[axis];
@@ -101,7 +99,7 @@ read_operand(PyObject *home, PyObject *array, Operand *operand)
         operand->value = Py_NewRef(native);
     }
     else if (PyArray_CheckExact(native)) {
-        operand->value = lasting(native);
+        operand->value = stable_operand(native);
     }
     else if (scalar_typenum(Py_TYPE(native)) >= 0) {
         operand->value = PyArray_FromScalar(native, NULL);
@@ -109,7 +107,7 @@ read_operand(PyObject *home, PyObject *array, Operand *operand)
     return operand->value != NULL && describe(home, operand);
 }
 
-/* A 0-d native array of one of a home's constants: steals the reference; NULL with an exception. */
+/* Returns a 0-d native array of a constant of a home and steals its reference; NULL with an exception. */
 static PyObject *
 array_of_constant(PyObject *home, PyObject *constant)
 {
@@ -120,8 +118,8 @@ array_of_constant(PyObject *home, PyObject *constant)
     return array;
 }
 
-/* Makes an operand of a Python scalar, in the dtype that it takes beside one of the library's: 0, perhaps with an
-exception, if the call must run at once. */
+/* Makes an operand of a Python scalar in the dtype that it takes beside a native dtype. Returns 0, perhaps with an
+exception, if the call cannot be recorded. */
 static int
 read_scalar_beside(PyObject *home, PyObject *value, PyObject *dtype, Operand *operand)
 {
@@ -133,14 +131,12 @@ read_scalar_beside(PyObject *home, PyObject *value, PyObject *dtype, Operand *op
         }
     }
     else {
-        PyObject *key = scalar_key(value, dtype), *table = get_slot(home, config.constants_offset);
-        operand->value = array_of_constant(home, key == NULL ? NULL : PyObject_GetItem(table, key));
-        Py_XDECREF(key);
+        operand->value = array_of_constant(home, look_up_scalar(get_slot(home, config.constants_offset), value, dtype));
     }
     return operand->value != NULL && describe(home, operand);
 }
 
-/* The same of a scalar that no array is beside, in the dtype of its class. */
+/* The same for a scalar that is beside no array, in the dtype of its class. */
 static int
 read_scalar(PyObject *home, PyObject *value, Operand *operand)
 {
@@ -156,14 +152,13 @@ read_scalar(PyObject *home, PyObject *value, Operand *operand)
     return operand->value != NULL && describe(home, operand);
 }
 
-/* The function that replaces a power, by its name: borrowed; NULL, perhaps with an exception, for none. */
+/* Returns a borrowed reference to the name of the function that replaces a power; NULL, perhaps with an exception, if
+there is none. */
 static PyObject *
 name_of_power(PyObject *home, PyObject *exponent, PyObject *dtype)
 {
-    PyObject *key = scalar_key(exponent, dtype);
-    PyObject *name = key == NULL ? NULL : PyObject_GetItem(get_slot(home, config.powers_offset), key);
-    Py_XDECREF(key);
-    Py_XDECREF(name); /* the table holds it */
+    PyObject *name = look_up_scalar(get_slot(home, config.powers_offset), exponent, dtype);
+    Py_XDECREF(name); /* the table keeps a reference */
     return name == Py_None ? NULL : name;
 }
 
@@ -205,7 +200,7 @@ read_operands(Call *call, PyObject *home, PyObject *const *values, Operand *oper
             }
             is_read = !PyErr_Occurred() && read_scalar_beside(home, values[i], dtype, &operands[place[i]]);
         }
-        else if (!is_read && beside != i && Py_TYPE(values[beside]) == Py_TYPE(values[i])) { /* as in where(b, 1.0, 0.0) */
+        else if (!is_read && beside != i && Py_TYPE(values[beside]) == Py_TYPE(values[i])) { /* where(b, 1.0, 0.0) */
             is_read = read_scalar(home, values[i], &operands[place[i]]);
         }
         if (!is_read) {

@@ -1,12 +1,11 @@
-/* What is known of a function for operands of some dtypes.
-
-Compiled: a table of it. Left to Python: `_lazy.loops.loop_of` for NumPy, `_lazy.recording.result_dtype` for others. */
+/* Caches what Python says of a function for operands of some dtypes: `_lazy.loops.loop_of` for NumPy,
+`_lazy.recording.result_dtype` for other libraries. Used by recording.c and reductions.c. */
 
 #include "plans.h"
 #include "config.h"
 #include "elements.h"
 
-/* Finds the loop by which a ufunc reduces numbers of the dtype in `loop`. */
+/* Finds the loop by which a ufunc reduces numbers of the dtype in `loop`. Returns 0 if there is none. */
 static int
 find_reduction(PyObject *ufunc, Loop *loop)
 {
@@ -23,8 +22,8 @@ find_reduction(PyObject *ufunc, Loop *loop)
     return is_found;
 }
 
-/* Fills in NumPy's loop from what `_lazy.loops.loop_of` returned: the ufunc, or None for `where`; whether it rounds
-correctly; the dtypes of the loop. Returns 0 if it is not called here. */
+/* Sets `loop` from the result of `_lazy.loops.loop_of`: the ufunc, or None for `where`; whether it rounds correctly;
+the dtypes of the loop. Returns 0 if chains cannot run it. */
 static int
 fill_numpy_loop(Call *call, Loop *loop, PyObject *found, PyObject *const *dtypes, int count)
 {
@@ -83,13 +82,14 @@ loop_of(Call *call, PyObject *name, PyObject *home, PyObject *const *dtypes, int
                       : is_numpy    ? PyObject_CallFunctionObjArgs(config.loop_of, name, given, NULL)
                                     : PyObject_CallFunctionObjArgs(config.result_dtype, name, home, given, NULL);
     Py_XDECREF(given);
-    KnownLoop *known = found == NULL ? NULL : PyMem_RawCalloc(1, sizeof *known); /* never freed: recorded calls refer to it */
+    /* Never freed: recorded calls refer to it. */
+    KnownLoop *known = found == NULL ? NULL : PyMem_RawCalloc(1, sizeof *known);
     if (known == NULL) {
         Py_XDECREF(found);
         return PyErr_Occurred() ? NULL : (PyErr_NoMemory(), NULL);
     }
     known->name = name; /* interned */
-    known->home = home; /* never deleted */
+    known->home = home; /* borrowed: homes are never deleted */
     for (int i = 0; i < count; i++) {
         known->dtypes[i] = Py_NewRef(dtypes[i]);
     }
@@ -112,7 +112,7 @@ loop_of(Call *call, PyObject *name, PyObject *home, PyObject *const *dtypes, int
 int
 warned_errors(void)
 {
-    static PyObject *latest; /* the value of the variable when this was asked last */
+    static PyObject *latest; /* the value of the context variable at the last call */
     static int warned;
     PyObject *here = NULL;
     if (config.error_variable != Py_None && PyContextVar_Get(config.error_variable, NULL, &here) < 0) {

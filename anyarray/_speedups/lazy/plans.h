@@ -1,20 +1,20 @@
-/* What is known of a function for operands of some dtypes. */
+/* A cache of loops by function and dtypes, and NumPy's error modes. */
 
 #ifndef ANYARRAY_PLANS_H
 #define ANYARRAY_PLANS_H
 
 #include "call.h"
 
-/* The loop of a function of this interned name on a home, for operands of these dtypes of its library; of `astype` on
-another home than NumPy's the last dtype is the one to cast to. Python is asked once. NULL, perhaps with an exception, if
-calls are not recorded. */
+/* Returns the loop of a function, by its interned name, on a home for operands of these native dtypes. For `astype` on
+a home other than NumPy's, the last dtype is that of the result. NULL, perhaps with an exception, if such calls are not
+recorded. */
 const Loop *loop_of(Call *call, PyObject *name, PyObject *home, PyObject *const *dtypes, int count);
 
-/* Whether two dtypes of the library of a home are the same. */
+/* Whether two native dtypes of a home are equal. */
 int is_same_dtype(PyObject *home, PyObject *one, PyObject *other);
 
-/* The floating-point errors that are warned of here, as NumPy numbers them; -1 if a call must run at once, perhaps with
-an exception, as they raise, call or print. */
+/* Returns the floating-point errors to warn of, by NumPy's numbers; -1, perhaps with an exception, if errors raise,
+call or print, so that calls cannot be recorded. */
 int warned_errors(void);
 
 #endif

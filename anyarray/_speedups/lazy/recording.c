@@ -1,7 +1,8 @@
-/* Calls of elementwise functions of many elements are recorded, to be run later with others.
+/* Records calls of elementwise functions of many elements, to run them with later calls; functions.c and conversion.c
+call it.
 
-Compiled: which calls, and what they read. Left to Python: what a function gives for some dtypes, once (`plans.c`), and
-whether somebody outside may write to memory of another library, `_lazy.recording.readable`. */
+Python says what a function gives for some dtypes (plans.c), and whether code outside may write the memory of another
+library's array (`_lazy.recording.readable`). */
 
 #include "recording.h"
 #include "arrays.h"
@@ -13,22 +14,22 @@ whether somebody outside may write to memory of another library, `_lazy.recordin
 #include "operands.h"
 #include "plans.h"
 
-#define MOST_RECORDED 256 /* calls that are recorded at a time */
+#define MAX_RECORDED 256 /* calls in the ring */
 
-static npy_intp fewest = NPY_MAX_INTP; /* elements of a result below which a call runs at once; see `record_from` */
+static npy_intp min_recorded = NPY_MAX_INTP; /* elements of a result from which calls are recorded */
 
 PyObject *
 record_from(PyObject *Py_UNUSED(module), PyObject *elements)
 {
-    npy_intp before = fewest, after = PyLong_AsSsize_t(elements);
+    npy_intp before = min_recorded, after = PyLong_AsSsize_t(elements);
     if (after == -1 && PyErr_Occurred()) {
         return NULL;
     }
-    fewest = after < 2 ? 2 : after; /* one element has no axis to cut */
+    min_recorded = after < 2 ? 2 : after; /* one element has no axis to divide */
     return PyLong_FromSsize_t(before);
 }
 
-/* Whether the bits depend on NumPy's buffers: where one operand is cast, and one broadcast, they say how a loop steps. */
+/* Whether the bits of a result depend on NumPy's buffers: they do if one operand is cast and one is broadcast. */
 static int
 depends_on_buffers(const Loop *loop, const Operand *operands, npy_intp size)
 {
@@ -41,23 +42,11 @@ depends_on_buffers(const Loop *loop, const Operand *operands, npy_intp size)
     return is_cast && is_broadcast && !loop->is_correctly_rounded;
 }
 
-Lazy *
-new_call_of(const Loop *loop, PyObject *home, int count, int ndim, const npy_intp *shape, npy_intp size)
-{
-    Lazy *lazy = new_lazy(ndim, shape, size);
-    if (lazy != NULL) {
-        lazy->loop = loop;
-        lazy->home = home;
-        lazy->operand_count = count;
-    }
-    return lazy;
-}
-
-/* Whether code is the user's, and none of this package, which may have decided about a call before. */
+/* Whether code is the user's, and not this package's. */
 static int
 is_users(PyCodeObject *code)
 {
-    static PyObject *latest; /* the user's code that was met last */
+    static PyObject *latest; /* the last code of the user */
     if ((PyObject *)code == latest) {
         return 1;
     }
@@ -70,9 +59,9 @@ is_users(PyCodeObject *code)
     return 1;
 }
 
-/* Says where a call is made in the user's code. */
+/* Stores where a call was made in the user's code. */
 static void
-say_where(Lazy *recorded)
+store_location(Lazy *recorded)
 {
     PyFrameObject *frame = (PyFrameObject *)Py_XNewRef(PyEval_GetFrame());
     while (frame != NULL) {
@@ -91,12 +80,12 @@ say_where(Lazy *recorded)
 }
 
 PyObject *
-enter(Lazy *recorded)
+insert_recorded(Lazy *recorded)
 {
-    say_where(recorded);
-    enter_ring(recorded);
+    store_location(recorded);
+    insert_into_ring(recorded);
     PyObject_GC_Track((PyObject *)recorded);
-    if ((recorded->calls >= MOST_CALLS || recorded_count >= MOST_RECORDED || recorded_bytes >= MOST_BYTES)
+    if ((recorded->calls >= MAX_CALLS || recorded_count >= MAX_RECORDED || recorded_bytes >= MAX_RECORDED_NBYTES)
         && compute(recorded) == NULL) {
         Py_DECREF(recorded);
         return NULL;
@@ -104,10 +93,11 @@ enter(Lazy *recorded)
     return (PyObject *)recorded;
 }
 
-/* Gets what a call on another home than NumPy's reads, which is guarded. Gives in `memory` the native arrays that have the
-memory, as a tuple, or NULL of a library without views. Returns 0, perhaps with an exception, if the call must run at once. */
+/* Asks Python whether a call on a home other than NumPy's may read its operands later. Sets `memory` to a tuple of the
+native arrays that own the memory, or to NULL for a library without views. Returns 0, perhaps with an exception, if the
+call cannot be recorded. */
 static int
-guard_operands(PyObject *home, Operand *operands, int count, int is_small, PyObject **memory)
+check_operands(PyObject *home, Operand *operands, int count, int is_small, PyObject **memory)
 {
     PyObject *args[MAX_OPERANDS + 2] = {home, is_small ? Py_True : Py_False};
     size_t given = 2;
@@ -133,13 +123,13 @@ guard_operands(PyObject *home, Operand *operands, int count, int is_small, PyObj
     return 1;
 }
 
-/* Adds what a recorded call reads, by NumPy's `loop` if that casts it; 0 with an exception. */
+/* Sets the operands of a recorded call. Returns 0 with an exception on failure. */
 static int
 add_operands(Lazy *recorded, const Operand *operands)
 {
     int is_numpy = recorded->home == config.numpy_home;
     for (int i = 0; i < recorded->operand_count; i++) {
-        PyObject *value = operands[i].value, *array = array_of_operand(value); /* a number is cast now */
+        PyObject *value = operands[i].value, *array = array_of_operand(value); /* scalars are cast now */
         int to = recorded->loop->types[i];
         int is_cast = is_numpy && array != NULL && size_of_operand(array) == 1 && typenum_of_operand(value) != to;
         recorded->operands[i] = is_cast ? PyArray_Cast((PyArrayObject *)array, to) : Py_NewRef(value);
@@ -149,14 +139,14 @@ add_operands(Lazy *recorded, const Operand *operands)
         if (is_lazy(value)) {
             recorded->calls += ((Lazy *)value)->calls;
         }
-        PyObject *owner = is_lazy(value) || !is_numpy ? NULL : owner_of(value); /* which a slice keeps as a whole */
+        PyObject *owner = is_lazy(value) || !is_numpy ? NULL : owner_of(value); /* a view keeps all of it alive */
         npy_intp kept = owner == NULL ? 0 : PyArray_NBYTES((PyArrayObject *)owner);
         recorded->nbytes = kept > recorded->nbytes ? kept : recorded->nbytes;
     }
     return 1;
 }
 
-/* A recorded call: a new reference. NULL, perhaps with an exception, if it is to be run. */
+/* Records a call: a new reference; NULL, perhaps with an exception, if it must run now. */
 static PyObject *
 record(const Loop *loop, PyObject *home, Operand *operands, int count, npy_intp below)
 {
@@ -167,17 +157,17 @@ record(const Loop *loop, PyObject *home, Operand *operands, int count, npy_intp 
         return NULL;
     }
     if (home != config.numpy_home) {
-        if (!guard_operands(home, operands, count, size < fewest, &memory)) {
+        if (!check_operands(home, operands, count, size < min_recorded, &memory)) {
             return NULL;
         }
     }
     else {
-        warned = size < fewest || depends_on_buffers(loop, operands, size) ? -1 : warned_errors();
+        warned = size < min_recorded || depends_on_buffers(loop, operands, size) ? -1 : warned_errors();
         if (warned < 0 || !compute_reduction()) {
             return NULL;
         }
     }
-    Lazy *recorded = new_call_of(loop, home, count, ndim, shape, size);
+    Lazy *recorded = new_lazy(loop, home, count, ndim, shape, size);
     if (recorded == NULL || !add_operands(recorded, operands)) {
         Py_XDECREF(recorded);
         Py_XDECREF(memory);
@@ -185,7 +175,7 @@ record(const Loop *loop, PyObject *home, Operand *operands, int count, npy_intp 
     }
     recorded->warned = warned;
     recorded->memory = memory;
-    return enter(recorded);
+    return insert_recorded(recorded);
 }
 
 Lazy *
@@ -196,13 +186,13 @@ pending_of(PyObject *value)
 }
 
 int
-is_worth_recording(PyObject *value)
+is_large_or_recorded(PyObject *value)
 {
     PyObject *native = is_array(value) && home_of(value) == config.numpy_home ? get_slot(value, config.native_offset) : NULL;
     if (native == NULL) {
         return 0;
     }
-    return is_lazy(native) || (PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= fewest);
+    return is_lazy(native) || (PyArray_CheckExact(native) && PyArray_SIZE((PyArrayObject *)native) >= min_recorded);
 }
 
 /* Records a call of a function by its name. */
@@ -217,7 +207,7 @@ record_named(Call *call, PyObject *home, PyObject *name, Operand *operands, int 
     return loop == NULL ? NULL : record(loop, home, operands, count, below);
 }
 
-/* Records a power with a Python number, which another function replaces; in NumPy the cube is two products. */
+/* Records a power that another function replaces; on NumPy, the cube is two products. */
 static PyObject *
 record_power(Call *call, PyObject *home, Operand *base, PyObject *name, npy_intp below)
 {
@@ -232,7 +222,7 @@ record_power(Call *call, PyObject *home, Operand *base, PyObject *name, npy_intp
 }
 
 PyObject *
-run_at_once(void)
+run_now(void)
 {
     if (PyErr_Occurred() && !PyErr_ExceptionMatches(PyExc_Warning)) {
         fall_back();
@@ -240,8 +230,8 @@ run_at_once(void)
     return NULL;
 }
 
-/* A borrowed reference to the home where a call is recorded; NULL if it is to be run. Gives in `below` the number of
-elements from which on it is not. */
+/* Returns a borrowed reference to the home where a call is recorded; NULL if it must run now. Sets `below` to the
+number of elements from which calls are not recorded. */
 static PyObject *
 recording_home(Call *call, PyObject *const *values, int count, npy_intp *below)
 {
@@ -258,7 +248,7 @@ recording_home(Call *call, PyObject *const *values, int count, npy_intp *below)
                        ? home
                        : NULL;
         }
-        if (is_worth_recording(values[i])) {
+        if (is_large_or_recorded(values[i])) {
             *below = recorded_below(call->choice.limit);
             return *below ? home : NULL;
         }
@@ -267,7 +257,7 @@ recording_home(Call *call, PyObject *const *values, int count, npy_intp *below)
 }
 
 PyObject *
-recorded_of(Call *call, PyObject *const *values)
+record_lazy(Call *call, PyObject *const *values)
 {
     int count = call->parameter_count;
     npy_intp below;
@@ -284,17 +274,18 @@ recorded_of(Call *call, PyObject *const *values)
             result = record_power(call, home, operands, name, below);
         }
         else if (!(call->flags & IS_POWER) || operands[1].array == NULL || has_shape_of_operand(&operands[0], &operands[1])) {
-            result = record_named(call, home, call->name, operands, count, below); /* a broadcast exponent may be 0.5: `standard_pow` */
+            /* A broadcast exponent may be 0.5: see `backends.numpy.standard_pow`. */
+            result = record_named(call, home, call->name, operands, count, below);
         }
     }
     clear_operands(operands, count);
-    return result == NULL ? run_at_once() : result;
+    return result == NULL ? run_now() : result;
 }
 
 PyObject *
 record_call(Call *call, PyObject *const *values)
 {
-    PyObject *recorded = recorded_of(call, values);
+    PyObject *recorded = record_lazy(call, values);
     return recorded == NULL ? NULL : wrap(recorded, ((Lazy *)recorded)->home);
 }
 
@@ -315,7 +306,7 @@ record_cast(Call *call, PyObject *const *args)
     }
     clear_operands(&operand, 1);
     Py_XDECREF(to);
-    return result == NULL ? run_at_once() : wrap(result, home);
+    return result == NULL ? run_now() : wrap(result, home);
 }
 
 int

@@ -1,7 +1,5 @@
-/* Reductions of NumPy's that are recorded, as they end a chain.
-
-Compiled: those of an Array that is recorded, over all axes or the last. Left to Python: which ufunc reduces
-(`_lazy.loops.loop_of`). */
+/* Records reductions of recorded Arrays in NumPy, over all axes or the last, which end a chain; functions.c calls it.
+*/
 
 #include "recording.h"
 #include "arguments.h"
@@ -10,8 +8,8 @@ Compiled: those of an Array that is recorded, over all axes or the last. Left to
 #include "choice.h"
 #include "plans.h"
 
-/* The elements of an operand that become one of a reduction over `axis`, which follow each other: 0 for another axis. Gives
-the shape of the result. */
+/* Returns the number of contiguous elements that a reduction over `axis` makes one of; 0 for other axes. Sets the shape
+of the result. */
 static npy_intp
 group_of(const Lazy *operand, PyObject *axis, int keeps, int *ndim, npy_intp *shape)
 {
@@ -32,9 +30,9 @@ group_of(const Lazy *operand, PyObject *axis, int keeps, int *ndim, npy_intp *sh
     return group;
 }
 
-/* A reduction that is recorded: a new reference, or NULL, perhaps with an exception, if it is to be run. */
+/* Records a reduction: a new reference; NULL, perhaps with an exception, if it must run now. */
 static PyObject *
-reduction_of(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp below)
+record_over_axis(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp below)
 {
     npy_intp shape[MAX_AXES];
     int ndim;
@@ -46,7 +44,7 @@ reduction_of(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp belo
     int warned = loop == NULL ? -1 : warned_errors();
     Lazy *recorded = warned < 0 || !compute_reduction() || operand->value != NULL
                              ? NULL
-                             : new_call_of(loop, config.numpy_home, 1, ndim, shape, operand->size / group);
+                             : new_lazy(loop, config.numpy_home, 1, ndim, shape, operand->size / group);
     if (recorded == NULL) {
         return NULL;
     }
@@ -56,7 +54,7 @@ reduction_of(Call *call, Lazy *operand, PyObject *axis, int keeps, npy_intp belo
     recorded->reduction = call->reduction;
     recorded->calls += operand->calls;
     recorded_reduction = recorded;
-    return enter(recorded);
+    return insert_recorded(recorded);
 }
 
 PyObject *
@@ -79,13 +77,13 @@ record_reduction(Call *call, PyObject *const *args, Py_ssize_t nargs, PyObject *
         else if (name == constants.keepdims && PyBool_Check(values[i])) {
             keeps = values[i] == Py_True;
         }
-        else if (values[i] != Py_None) { /* dtype */
+        else if (values[i] != Py_None) { /* the dtype */
             return NULL;
         }
     }
     Py_INCREF(operand);
     npy_intp below = recorded_below(call->choice.limit);
-    PyObject *result = reduction_of(call, operand, axis, keeps, below);
+    PyObject *result = record_over_axis(call, operand, axis, keeps, below);
     Py_DECREF(operand);
-    return result == NULL ? run_at_once() : wrap(result, config.numpy_home);
+    return result == NULL ? run_now() : wrap(result, config.numpy_home);
 }

@@ -1,23 +1,22 @@
-/* The inner loops of NumPy's ufuncs.
+/* Calls the inner loops of NumPy's ufuncs directly, for one or two small operands of one shape and dtype or a scalar;
+functions.c and chains use it.
 
-Compiled: a ufunc of one or two operands of one shape and dtype, or with a scalar, of few elements: its loop
-is called without the ufunc's own look at casts, overrides, broadcasting and overlap, which takes 0.2 us. Left
-to the ufunc: all else. Repeated here: how a ufunc finds its loop, and how it reports floating-point errors;
-`tests/test_loops.py` compares results, warnings and exceptions. */
+This saves the ufunc's checks for casts, overrides, broadcasting and overlap, which take 0.2 us. Mirrors how a ufunc
+finds its loop and reports floating-point errors; `tests/test_loops.py` compares the two. */
 
 #include "loops.h"
 #include "arrays.h"
 #include "scalars.h"
 #include <numpy/ufuncobject.h>
 
-/* An operand as a loop reads it. */
+/* An operand of an inner loop. */
 typedef struct {
     char *data;
-    npy_intp stride;      /* in bytes; 0 if the one element stands for all */
+    npy_intp stride;      /* bytes; 0 for one element */
     PyArrayObject *array; /* NULL for a scalar or a 0-d array */
     int typenum;
-    npy_cdouble value; /* the memory of a scalar that is cast */
-} Operand;
+    npy_cdouble value; /* a scalar after a cast */
+} LoopOperand;
 
 int
 import_ufuncs(void)
@@ -26,9 +25,9 @@ import_ufuncs(void)
     return 1;
 }
 
-/* Reads an operand; 0 without an exception if it is something that the ufunc must look at. */
+/* Reads an operand. Returns 0 without an exception if the ufunc must read it. */
 static int
-read_operand(PyObject *native, Operand *operand)
+read_loop_operand(PyObject *native, LoopOperand *operand)
 {
     operand->array = NULL;
     operand->stride = 0;
@@ -52,10 +51,10 @@ read_operand(PyObject *native, Operand *operand)
     return operand->typenum >= 0 && operand->typenum <= NPY_CDOUBLE;
 }
 
-/* Casts a scalar to the dtype of the other operand, if that is the one to which both promote; 0 without an exception if
-not. */
+/* Casts a scalar to the dtype of the other operand, if both promote to that. Returns 0 without an exception otherwise.
+*/
 static int
-cast_operand(PyObject *native, Operand *operand, int typenum)
+cast_operand(PyObject *native, LoopOperand *operand, int typenum)
 {
     if (PyArray_CheckExact(native) || !PyArray_CanCastSafely(operand->typenum, typenum)) {
         return 0;
@@ -71,34 +70,35 @@ cast_operand(PyObject *native, Operand *operand, int typenum)
     return is_cast;
 }
 
-/* The index of the loop of a ufunc for operands of one dtype; -1 if it has none. The ufunc takes the first that
-fits. */
+/* Returns the index of the first loop of a ufunc with these type numbers, where -1 is any; -1 if there is none. */
 static int
-find_loop(PyUFuncObject *ufunc, int typenum)
+find_loop(PyUFuncObject *ufunc, const int *wanted)
 {
-    for (int i = 0; i < ufunc->ntypes; i++) {
-        const char *types = ufunc->types + i * ufunc->nargs;
-        if (types[0] == typenum && (ufunc->nin == 1 || types[1] == typenum)) {
-            return ufunc->functions != NULL && ufunc->functions[i] != NULL ? i : -1;
+    const char *types = ufunc->types;
+    for (int i = 0; ufunc->functions != NULL && i < ufunc->ntypes; i++, types += ufunc->nargs) {
+        int k = 0;
+        while (k < ufunc->nargs && (types[k] == wanted[k] || wanted[k] < 0)) {
+            k++;
+        }
+        if (k == ufunc->nargs) {
+            return ufunc->functions[i] == NULL ? -1 : i;
         }
     }
     return -1;
 }
 
-/* Runs the inner loop of a ufunc.
-
-Returns a new reference; NULL without an exception if the ufunc must be called, or with the one that it would
-raise. */
+/* Runs the inner loop of a ufunc. Returns a new reference; NULL without an exception if the ufunc must be called, or
+with the exception that it would raise. */
 static PyObject *
 run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
 {
-    Operand operands[2];
+    LoopOperand operands[2];
     if (count < 1 || count > 2 || (size_t)ufunc->nin != count || ufunc->nout != 1 || ufunc->core_enabled) {
         return NULL;
     }
-    PyArrayObject *model = NULL; /* the operand whose shape is that of the result */
+    PyArrayObject *model = NULL; /* the operand with the shape of the result */
     for (size_t i = 0; i < count; i++) {
-        if (!read_operand(natives[i], &operands[i])) {
+        if (!read_loop_operand(natives[i], &operands[i])) {
             return NULL;
         }
         if (operands[i].array != NULL) {
@@ -118,7 +118,8 @@ run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
         }
     }
     npy_intp size = model == NULL ? 1 : PyArray_SIZE(model);
-    int index = size < 1 || size >= config.few ? -1 : find_loop(ufunc, typenum);
+    const int types[] = {typenum, count == 2 ? typenum : -1, -1}; /* any for the result */
+    int index = size < 1 || size >= config.few ? -1 : find_loop(ufunc, types);
     if (index < 0) {
         return NULL;
     }
@@ -127,7 +128,7 @@ run_loop(PyUFuncObject *ufunc, PyObject *const *natives, size_t count)
         return NULL;
     }
     PyObject *result = NULL;
-    npy_cdouble value; /* the memory of a result without axes, of whatever dtype */
+    npy_cdouble value; /* a 0-d result of any dtype */
     if (model != NULL) {
         Py_INCREF(dtype);
         result = PyArray_NewFromDescr(&PyArray_Type, dtype, PyArray_NDIM(model), PyArray_DIMS(model), NULL, NULL, 0, NULL);
@@ -174,23 +175,16 @@ find_exact_loop(PyObject *function, Loop *loop)
 {
     PyUFuncObject *ufunc = (PyUFuncObject *)function;
     if (Py_TYPE(function) != &PyUFunc_Type || ufunc->nin != loop->operand_count || ufunc->nout != 1
-        || ufunc->core_enabled || ufunc->functions == NULL) {
+        || ufunc->core_enabled) {
         return 0;
     }
-    for (int i = 0; i < ufunc->ntypes; i++) {
-        const char *types = ufunc->types + i * ufunc->nargs;
-        int is_exact = ufunc->functions[i] != NULL;
-        for (int k = 0; k < ufunc->nargs; k++) {
-            is_exact &= types[k] == loop->types[k];
-        }
-        if (is_exact) {
-            loop->name = ufunc->name;
-            loop->function = ufunc->functions[i];
-            loop->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[i];
-            return 1;
-        }
+    int index = find_loop(ufunc, loop->types);
+    if (index >= 0) {
+        loop->name = ufunc->name;
+        loop->function = ufunc->functions[index];
+        loop->data = ufunc->data == NULL ? NULL : (void *)ufunc->data[index];
     }
-    return 0;
+    return index >= 0;
 }
 
 PyObject *

@@ -1,13 +1,11 @@
-/* Random numbers by Threefry2x32 with 20 rounds, for an ndarray at once.
+/* Fills arrays with random numbers by Threefry2x32 with 20 rounds; `backends.numpy` and `backends.dask` call it.
+Mirrors `random._threefry` and `random._quantile`, to the bit except for the last digits of log. */
 
-Compiled: bits of 32 and 64, fractions and normal numbers of float32 and float64. Left to Python: all else. Repeated
-here: what `random._threefry` and `random._quantile` compute, to the bit but for the last digits of log. */
-
-#include "random.h"
+#include "numerics.h"
 #include <math.h>
 #include <string.h>
 
-#define BLOCK 512 /* counters whose words are made before numbers are made of them */
+#define BLOCK 512 /* counters for which words are generated at a time */
 
 #if defined(__GNUC__) && !defined(__clang__) && defined(__x86_64__) && defined(__gnu_linux__)
 #define FOR_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -24,7 +22,7 @@ here: what `random._threefry` and `random._quantile` compute, to the bit but for
     x0 += a;                                                                                                           \
     x1 += b + n;
 
-/* The words of `count` counters from `start` on. */
+/* Computes the words of `count` counters from `start` on. */
 FOR_VECTORS static void
 fill_words(uint32_t k0, uint32_t k1, uint64_t start, int count, uint32_t *restrict high, uint32_t *restrict low)
 {

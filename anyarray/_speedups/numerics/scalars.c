@@ -1,8 +1,7 @@
-/* Scalars: NumPy's, and Python's beside arrays.
+/* The type numbers of NumPy scalars, the native values of Python scalars, and the fast paths of `bool`, `int`, `float`,
+`operator.index`, `hash` and `item`.
 
-Compiled: the dtypes of NumPy's scalars; `bool`, `int`, `float`, `operator.index` and `item` of an Array of one; Python scalars beside an array, from the tables `constants` and `powers` of a home, and numbers that are no complex
-beside each other. Left to Python: numbers that the dtype cannot hold. Repeated here: the keys of these tables, with
-`_registry.home.zero` for what is zero. */
+Mirrors the keys of the tables `constants` and `powers` of a home, with `_registry.home.zero`. */
 
 #include "scalars.h"
 #include "arrays.h"
@@ -18,7 +17,7 @@ static_assert(offsetof(PyDoubleScalarObject, obval) == offsetof(PyBoolScalarObje
 int
 scalar_typenum(const PyTypeObject *type)
 {
-    return type == &PyDoubleArrType_Type      ? NPY_DOUBLE /* the commonest first */
+    return type == &PyDoubleArrType_Type      ? NPY_DOUBLE /* the most frequent first */
            : type == &PyLongArrType_Type      ? NPY_LONG
            : type == &PyBoolArrType_Type      ? NPY_BOOL
            : type == &PyFloatArrType_Type     ? NPY_FLOAT
@@ -37,7 +36,7 @@ scalar_typenum(const PyTypeObject *type)
                                               : -1;
 }
 
-/* The key of a zero, as 0.0 == -0.0: its `repr`, which is known of the commonest. A new reference, or NULL. */
+/* Returns a new reference to the key of a zero, its `repr`, because 0.0 == -0.0; NULL with an exception. */
 static PyObject *
 zero_key(PyObject *value)
 {
@@ -48,26 +47,22 @@ zero_key(PyObject *value)
 }
 
 PyObject *
-scalar_key(PyObject *value, PyObject *dtype)
+look_up_scalar(PyObject *table, PyObject *value, PyObject *dtype)
 {
     int is_true = PyObject_IsTrue(value);
     PyObject *number = is_true < 0 ? NULL : is_true ? Py_NewRef(value) : zero_key(value);
     PyObject *key = number == NULL ? NULL : PyTuple_Pack(3, number, (PyObject *)Py_TYPE(value), dtype);
+    PyObject *found = key == NULL ? NULL : PyObject_GetItem(table, key); /* the table adds missing values */
     Py_XDECREF(number);
-    return key;
+    Py_XDECREF(key);
+    return found;
 }
 
 PyObject *
-look_up_scalar(PyObject *table, PyObject *value, PyObject *home, PyObject *beside)
+look_up_scalar_beside(PyObject *table, PyObject *value, PyObject *home, PyObject *beside)
 {
-    PyObject *dtype = dtype_of(home, beside);
-    if (dtype == NULL) {
-        return fall_back();
-    }
-    PyObject *key = scalar_key(value, dtype);
-    PyObject *found = key == NULL ? NULL : PyObject_GetItem(table, key); /* the table makes what it lacks */
-    Py_XDECREF(key);
-    Py_DECREF(dtype);
+    PyObject *dtype = dtype_of(home, beside), *found = dtype == NULL ? NULL : look_up_scalar(table, value, dtype);
+    Py_XDECREF(dtype);
     return found == NULL ? fall_back() : found;
 }
 
@@ -85,8 +80,8 @@ array_of_scalar(PyObject *value)
     return array == NULL ? fall_back() : array;
 }
 
-/* A borrowed reference to the scalar, or the ndarray without axes, of the Array that a method is called with, and the
-number of its dtype: NULL without an exception for all else. */
+/* Returns a borrowed reference to the scalar or 0-d ndarray of the only argument, an Array, and sets its type number;
+NULL without an exception otherwise. */
 static PyObject *
 scalar_of_self(PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames, int *typenum)
 {
@@ -135,7 +130,6 @@ fast_index(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObj
     return number == NULL ? fall_back() : number;
 }
 
-/* The hash of an element, which is that of the number: NumPy's scalars have it, too. */
 PyObject *
 fast_hash(Call *Py_UNUSED(call), PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames)
 {

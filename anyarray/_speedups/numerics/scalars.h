@@ -1,4 +1,4 @@
-/* Scalars: NumPy's, and Python's beside arrays. */
+/* NumPy scalars, and Python scalars beside arrays. */
 
 #ifndef ANYARRAY_SCALARS_H
 #define ANYARRAY_SCALARS_H
@@ -6,18 +6,17 @@
 #include "config.h"
 #include <numpy/arrayscalars.h>
 
-/* The number of the dtype of a class of NumPy's scalars, for those of bool and of numbers of 8 to 128 bits; -1 for
-another class. */
+/* Returns the type number of a NumPy scalar type, for bool and numbers of 8 to 128 bits; -1 for other types. */
 int scalar_typenum(const PyTypeObject *type);
 
-/* The memory of the value of such a scalar: all these classes have it at one place. */
+/* The memory of the value of a NumPy scalar; all these types have it at the same offset. */
 static inline char *
 scalar_value(PyObject *scalar)
 {
     return (char *)&((PyDoubleScalarObject *)scalar)->obval;
 }
 
-/* Whether a dtype, by its number, is of integers or real numbers. */
+/* Whether a type number is that of integers or real floats. */
 static inline int
 is_real(int typenum)
 {
@@ -31,8 +30,8 @@ is_python_scalar(PyObject *value)
     return type == &PyFloat_Type || type == &PyLong_Type || type == &PyBool_Type || type == &PyComplex_Type;
 }
 
-/* Whether a dtype, by its number, takes a Python scalar with its value, or NumPy raises for it: whether the scalar's
-kind is no higher. */
+/* Whether a dtype, by its type number, takes a Python scalar, whose kind is no higher. NumPy raises for ints out of
+range. */
 static inline int
 takes_python_scalar(int typenum, PyObject *value)
 {
@@ -47,16 +46,14 @@ takes_python_scalar(int typenum, PyObject *value)
                                 : type == &PyLong_Type && PyTypeNum_ISNUMBER(typenum) && typenum != NPY_BOOL;
 }
 
-/* The key of a Python scalar beside a native dtype in the tables of a home: a new reference, or NULL with an
-exception. */
-PyObject *scalar_key(PyObject *value, PyObject *dtype);
+/* Returns the value for a Python scalar beside an array of a native dtype in a table of a home, `constants` or `powers`,
+which makes the values that it lacks: a new reference, or NULL with an exception. */
+PyObject *look_up_scalar(PyObject *table, PyObject *value, PyObject *dtype);
 
-/* The value in a home's table for a Python scalar beside a native array, which the table makes if it lacks it: a new
-reference, or NULL without an exception. */
-PyObject *look_up_scalar(PyObject *table, PyObject *value, PyObject *home, PyObject *beside);
+/* The same beside a native array; NULL without an exception if there is none. */
+PyObject *look_up_scalar_beside(PyObject *table, PyObject *value, PyObject *home, PyObject *beside);
 
-/* A native 0-d array of NumPy of a Python number in its own dtype: a new reference, or NULL without an
-exception. */
+/* Returns a new 0-d ndarray of a Python number in its default dtype; NULL without an exception on failure. */
 PyObject *array_of_scalar(PyObject *value);
 
 #endif

@@ -1,12 +1,11 @@
-/* Sums of many floats, by several threads and with NumPy's bits: a chain that ends in a reduction.
+/* Sums of many floats in several threads, with NumPy's bits; `backends._totals` calls it for variances. They run as a
+chain that ends in a reduction, so the squared distances from a mean need no arrays of full size. */
 
-The squares of distances from a mean are made block by block, in place of two arrays of full size. */
-
-#include "sums.h"
+#include "numerics.h"
 #include "blocks.h"
 #include "scalars.h"
 
-/* The loops of NumPy's ufuncs for numbers of one dtype; 0 with an exception. */
+/* Finds the loops of NumPy's ufuncs for one dtype. Returns 0 with an exception if there are none. */
 static int
 find_loops(Loop loops[3], int typenum)
 {

@@ -1,6 +1,6 @@
-"""What several backends share, over each library's own functions.
+"""Code that several backends share.
 
-A function that computes takes `xp` first: the library's module, or that of the backend, with the names that it calls.
-What depends on shapes, axes and keys alone takes numbers. Invalid arguments raise any exception, as the contract of
-backends allows: the caller's arguments are examined then.
+Functions that compute take `xp` first: the module of the library or of the backend, with the functions that they call.
+Functions of shapes, axes and keys take numbers. Invalid arguments may raise any exception, as the contract of backends
+allows; the caller then examines its arguments.
 """

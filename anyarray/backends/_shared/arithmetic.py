@@ -1,6 +1,6 @@
-"""Elementwise functions for which libraries have other values than NumPy.
+"""Elementwise functions with NumPy's values.
 
-`xp` is a library's module with operators of arrays.
+They are for libraries whose own functions differ.
 """
 
 from __future__ import annotations
@@ -11,27 +11,28 @@ from typing import Any
 Native = Any
 
 
-def floor_and_rest(xp: Any, x1: Native, x2: Native, rest: Native) -> tuple[Native, Native]:
-    """Floor of the quotient, and remainder, of floats as in NumPy.
+def floor_and_rest(xp: Any, x1: Native, x2: Native, remainder: Native) -> tuple[Native, Native]:
+    """NumPy's `floor_divide` and `remainder` of floats.
 
-    That includes the signs of zeros, zero divisors and infinities. `rest` is that of C's `fmod`.
+    The signs of zeros are NumPy's, and so are the results for zero divisors and infinities. `remainder` is the result
+    of C's `fmod`.
     """
     exact = x1 / x2
-    quotient = (x1 - rest) / x2
-    down = (rest != 0) & ((rest < 0) != (x2 < 0))
+    quotient = (x1 - remainder) / x2
+    down = (remainder != 0) & ((remainder < 0) != (x2 < 0))
     quotient = xp.where(down, quotient - 1, quotient)
-    rest = xp.where(down, rest + x2, rest)
-    rest = xp.where(rest == 0, xp.copysign(xp.zeros_like(rest), x2), rest)
+    remainder = xp.where(down, remainder + x2, remainder)
+    remainder = xp.where(remainder == 0, xp.copysign(xp.zeros_like(remainder), x2), remainder)
     whole = xp.floor(quotient)
     whole = xp.where(quotient - whole > 0.5, whole + 1, whole)
     whole = xp.where(quotient == 0, xp.copysign(xp.zeros_like(whole), exact), whole)
-    return xp.where(x2 == 0, exact, whole), rest
+    return xp.where(x2 == 0, exact, whole), remainder
 
 
 def complex_sign(xp: Any, real: Native, imag: Native) -> tuple[Native, Native]:
-    """The parts of z / abs(z) of the parts of z; 0 for 0.
+    """The real and imaginary parts of z / abs(z), for those of z; 0 for 0.
 
-    If one part is infinite, the finite one counts as 0; if both are, the sign is NaN.
+    If one part is infinite, the other counts as 0; if both are, the sign is NaN.
     """
     infinite = xp.isinf(real) | xp.isinf(imag)
     undefined = xp.isinf(real) & xp.isinf(imag)

@@ -1,4 +1,4 @@
-"""Axes, shapes and progressions: arguments in one form for every library."""
+"""Validation and normalization of axes, shapes and similar arguments."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Axes = int | tuple[int, ...] | None
 
 
 def axis_in(axis: int, ndim: int) -> int:
-    """`axis` counted from the first one.
+    """`axis` as a nonnegative number.
 
     Raises AxisError, which is a ValueError and an IndexError, if it is out of bounds.
     """
@@ -22,7 +22,7 @@ def axis_in(axis: int, ndim: int) -> int:
 
 
 def axes_in(axis: Axes | Sequence[int], ndim: int) -> tuple[int, ...]:
-    """`axis` as distinct axes counted from the first; None is all of them."""
+    """`axis` as a tuple of distinct nonnegative axes; None means all axes."""
     if axis is None:
         return tuple(range(ndim))
     axes = tuple([axis_in(one, ndim) for one in ((axis,) if isinstance(axis, int) else axis)])
@@ -32,7 +32,7 @@ def axes_in(axis: Axes | Sequence[int], ndim: int) -> tuple[int, ...]:
 
 
 def only_axis(axis: int | None, ndim: int) -> int:
-    """`axis` counted from the first; None is the only one."""
+    """`axis` as a nonnegative number; None means the only axis."""
     if axis is None:
         if ndim != 1:
             raise ValueError(f"axis must be given for an array of {ndim} axes")
@@ -41,7 +41,7 @@ def only_axis(axis: int | None, ndim: int) -> int:
 
 
 def moved(ndim: int, source: int | Sequence[int], destination: int | Sequence[int]) -> tuple[int, ...]:
-    """The order of the axes that `moveaxis` gives."""
+    """The permutation of axes by `moveaxis`."""
     sources, places = axes_in(source, ndim), axes_in(destination, ndim)
     if len(sources) != len(places):
         raise ValueError(f"{len(sources)} axes cannot move to {len(places)} places")
@@ -67,7 +67,7 @@ def rolled(
 
 
 def grid_axes(count: int, indexing: str) -> list[int]:
-    """The axis along which each array of `meshgrid` lies."""
+    """The axis along which each array of `meshgrid` varies."""
     if indexing not in ("xy", "ij"):
         raise ValueError(f'indexing must be "xy" or "ij", not {indexing!r}')
     axes = list(range(count))
@@ -100,7 +100,7 @@ def require_vectors(ndim1: int, ndim2: int) -> None:
 
 
 def matrices(x: Any) -> Any:
-    """`x`, which must be a matrix or a stack of them."""
+    """`x`; raises ValueError unless it is a matrix or a stack of matrices."""
     if x.ndim < 2:
         raise ValueError("x must be a matrix or a stack of them")
     return x
@@ -117,10 +117,10 @@ def near_diagonal(shape: Sequence[int], k: int) -> int:
 
 
 def progression(start: float, stop: float | None, step: float, *, is_integer: bool) -> tuple[float, float, int]:
-    """The first number of `arange`, the step, and the length.
+    """The first number of `arange`, its step and its length.
 
-    All are integers if the dtype `is_integer` and so are the numbers. Else the step is the difference of the first
-    two numbers, as in NumPy, each of which is rounded toward zero for an integer dtype.
+    All are ints if the dtype `is_integer` and the arguments are whole numbers. Otherwise the step is the difference of
+    the first two numbers, as in NumPy, and both are rounded toward zero for an integer dtype.
     """
     if stop is None:
         start, stop = 0, start
@@ -138,7 +138,7 @@ def progression(start: float, stop: float | None, step: float, *, is_integer: bo
 
 
 def bins(values: np.ndarray[Any, Any], minlength: int) -> int:
-    """The number of counts of `bincount`."""
+    """The length of the result of `bincount`."""
     if values.size and values.min() < 0:
         raise ValueError("x must not be negative")
     return max(minlength, int(values.max()) + 1 if values.size else 0)

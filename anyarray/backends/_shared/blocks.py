@@ -1,6 +1,6 @@
-"""Elementwise functions of large arrays, computed in blocks.
+"""Elementwise functions computed in blocks.
 
-For what needs memory of many times the size of its arguments.
+These functions need many temporary arrays.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Final
 Native = Any
 
 BLOCK: Final = 2**16
-"""The number of elements in a block: 80 numbers for each of them take 42 MB."""
+"""Elements of a block. With 80 temporaries, a block takes 42 MB."""
 
 
 def in_blocks(
@@ -20,7 +20,7 @@ def in_blocks(
     flat: Callable[[Native, Sequence[int]], Native],
     joined: Callable[[list[Native], Sequence[int]], Native],
 ) -> Callable[..., Native]:
-    """`function` of native arrays, called for a block after the other.
+    """`function` of native arrays, called on one block after another.
 
     `flat` broadcasts an array to a shape and flattens it, `joined` concatenates blocks and gives them a shape.
     """

@@ -1,16 +1,16 @@
-"""Large arrays to and from a GPU, carried by CuPy or PyTorch for others.
+"""Transfers between host and GPU by CuPy or PyTorch, for other libraries.
 
-JAX and TensorFlow copy pageable memory, at a fraction of the speed of the bus; the backends of CuPy and PyTorch copy by
-pinned memory, see their `_transfers`. So where one of them works, it brings arrays of `LARGE` bytes and more, and hands
-them on by DLPack, without a copy:
+JAX and TensorFlow copy pageable memory, at a fraction of the speed of the bus. The backends of CuPy and PyTorch copy
+through pinned memory; see their `_transfers`. So one of them, the carrier, transfers arrays of at least `LARGE` bytes,
+and the other library shares its memory by DLPack:
 
-    NumPy -> JAX, TensorFlow      by the carrier to its own memory, which the library shares
-    JAX -> NumPy                  the carrier shares the library's memory and reads that
-    TensorFlow -> NumPy           by TensorFlow itself, which was measured near the bus
-    fewer bytes, without a carrier, or if anything fails there   by the library itself, as before
+    NumPy -> JAX, TensorFlow   the carrier copies to its own memory, which the library shares
+    JAX -> NumPy               the carrier shares the library's memory and copies it
+    TensorFlow -> NumPy        TensorFlow itself, which is about as fast as the bus
+    otherwise                  the library itself: smaller arrays, no carrier, or an error in it
 
-CuPy is imported when the first such array comes. PyTorch, whose import takes seconds, stands in for it where the
-program has imported it.
+CuPy is imported at the first such transfer. Without CuPy, PyTorch is the carrier if the program has imported it: its
+import takes seconds.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from anyarray._registry.libraries import LIBRARIES
 Native = Any
 
 LARGE: Final = 4 << 20
-"""Bytes from which the way by the carrier, some 0.3 ms longer, is faster."""
+"""Bytes from which the carrier, with an overhead of about 0.3 ms, is faster."""
 
 
 def carrier() -> Any:
-    """The functions of a backend that carries arrays; None without a GPU."""
+    """The module of the carrier's backend; None if there is none."""
     found = _with_gpu("cupy")
     return _with_gpu("torch") if found is None and "torch" in sys.modules else found
 
@@ -41,25 +41,25 @@ def carrier() -> Any:
 def _with_gpu(library: str) -> Any:
     try:
         loaded = registry.load(LIBRARIES[library])
-    except Exception:  # noqa: BLE001 - whatever is wrong with it, the others work without it
+    except Exception:  # noqa: BLE001 - the others work without it, whatever the error
         return None
     return loaded.module if loaded.devices.get("gpu") else None
 
 
 _refused: Final[set[tuple[str, str]]] = set()
-"""Libraries and dtypes that did not go by a carrier: they are not tried again."""
+"""Libraries and dtypes that failed with a carrier, which are not tried again."""
 
 
 def to_device(library: str, a: np.ndarray[Any, Any], number: int, take: Callable[[Any], Native]) -> Native | None:
-    """An ndarray on the GPU of that number; None if nobody can.
+    """An ndarray copied to the GPU `number`; None if there is no carrier.
 
-    `take` makes an array of the library of an exporter, whose memory it shares.
+    `take` makes an array of the library that shares the memory of a DLPack exporter.
     """
     return _carried(library, a.dtype, a.nbytes, lambda by: take(by.exported_from_numpy(a, number)))
 
 
 def to_host(library: str, exporter: Any, dtype: Any, nbytes: int, number: int) -> np.ndarray[Any, Any] | None:
-    """An ndarray of what is on a GPU; None if nobody can."""
+    """An array on a GPU as an ndarray; None if there is no carrier."""
     return _carried(library, dtype, nbytes, lambda by: by.to_numpy(by.from_dlpack(exporter, number)))
 
 
@@ -71,7 +71,7 @@ def _carried(library: str, dtype: Any, nbytes: int, carry: Callable[[Any], Any])
         return None
     try:
         return carry(by)
-    except Exception as error:  # noqa: BLE001 - the library itself is asked next, and raises if that fails, too
+    except Exception as error:  # noqa: BLE001 - the library itself is tried next, and raises its own error
         if not isinstance(error, MemoryError):
             _refused.add((library, dtype.name))
         return None

@@ -1,6 +1,6 @@
 """The files of a backend's folder, and the functions in each.
 
-A file is named for a chapter of the standard. It has other public names, for the files beside it.
+There is a file for each chapter of the standard. It may have other public names, for other files of the folder.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ FUNCTIONS: Final = {
     "statistical": "cumulative_prod cumulative_sum max mean min prod std sum var",
     "utility": "all any diff",
 }
-"""The functions of each file; those that a library lacks are its namespace's, or composed."""
+"""The functions of each file. Others come from the library's namespace, or are composed."""
 
 
 def functions(package: str) -> dict[str, Any]:

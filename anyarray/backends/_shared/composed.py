@@ -1,7 +1,7 @@
-"""Fallbacks: functions of the standard composed of others.
+"""Functions of the standard composed of others, for backends that lack them.
 
-The first argument is the home, for native functions of the backend such as `home.exp(x)`; the rest is as in the
-contract. They are recent additions to the standard, so that an older namespace suffices for a backend.
+The first argument is the home, which has the backend's native functions: `home.exp(x)`. The others are as in the
+contract. Most functions are recent additions to the standard.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def unstack(home: Home, x: Native, /, *, axis: int = 0) -> tuple[Native, ...]:
 
 
 def complex_of(home: Home, real: Native, imag: Native) -> Native:
-    """Complex numbers of their parts, which are finite."""
+    """Complex numbers from their parts, which must be finite."""
     unit = home.constants.named(1j, "complex64" if home.dtype(real).itemsize <= 4 else "complex128")
     return home.add(real, home.multiply(imag, unit))
 
@@ -94,7 +94,7 @@ def square(home: Home, x: Native, /) -> Native:
 
 
 def take_along_axis(home: Home, x: Native, indices: Native, /, *, axis: int = -1) -> Native:
-    """By linear indices into the flattened array."""
+    """Elements by linear indices into the flattened array."""
     axis %= x.ndim
     shape = [1 if i == axis else n for i, n in enumerate(x.shape)]
     indices = home.where(home.less(indices, home.zeros_like(indices)), home.add(

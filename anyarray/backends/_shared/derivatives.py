@@ -1,4 +1,4 @@
-"""What a library cannot differentiate."""
+"""Errors for functions that a library cannot differentiate."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from anyarray._base.errors import UnsupportedError
 
 @contextlib.contextmanager
 def refused(name: str, reason: Callable[[str, Exception], str | None]) -> Generator[None]:
-    """Raises UnsupportedError where a library has no derivative.
+    """Raise UnsupportedError where a library has no derivative.
 
-    `reason` says it of the error that the library raised in the transform `name`; None if that is about something else.
+    `reason` gets the name of the transform and the library's error. It returns the reason, or None for other errors.
     """
     try:
         yield

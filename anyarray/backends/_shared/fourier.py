@@ -18,8 +18,8 @@ def plan(
 ) -> tuple[tuple[int, ...], list[Any]]:
     """The axes of a transform, and its lengths along them.
 
-    One of real numbers, or of one half of a spectrum, needs an axis. A length of `shape` that is not known may be
-    anything but an int.
+    A transform of real numbers (`is_real`) or of half a spectrum (`is_half`) needs an axis. Lengths of `shape` that are
+    not ints are unknown.
     """
     if axes is None:
         axes = range(len(shape)) if s is None else range(-len(s), 0)
@@ -45,9 +45,9 @@ def one_by_one(
     *,
     is_half: bool,
 ) -> Native:
-    """A transform along one axis after the other, in NumPy's order.
+    """A transform along one axis after another, in NumPy's order.
 
-    An axis may be named twice. `last` transforms along the last one, `other` along the others.
+    An axis may occur twice. `last` transforms along the last axis, `other` along the others.
     """
     transforms = [*[other] * (len(axes) - 1), last] if axes else []
     steps = list(zip(transforms, lengths, axes, strict=True))
@@ -59,15 +59,15 @@ def one_by_one(
 def shifts(
     roll: Callable[..., Native], lengths: Callable[[Native], Sequence[Any]], copied: Callable[[Native], Native]
 ) -> tuple[Any, Any]:
-    """`fftshift` and `ifftshift` over a `roll` by several axes.
+    """`fftshift` and `ifftshift`, by a `roll` along several axes.
 
-    Without axes they are a copy.
+    Without axes they copy the array by `copied`.
     """
 
     def rolled(x: Native, axes: Axes, sign: int) -> Native:
         shape = lengths(x)
         named = range(len(shape)) if axes is None else (axes,) if isinstance(axes, int) else axes
-        places = tuple([axis_in(axis, len(shape)) for axis in named])  # an axis named twice is shifted twice
+        places = tuple([axis_in(axis, len(shape)) for axis in named])  # an axis that occurs twice is shifted twice
         return roll(x, tuple([sign * (shape[axis] // 2) for axis in places]), axis=places) if places else copied(x)
 
     def fftshift(x: Native, /, *, axes: Axes = None) -> Native:
@@ -82,7 +82,7 @@ def shifts(
 def frequencies(made: Callable[[np.ndarray[Any, Any], Any, Any], Native]) -> tuple[Any, Any]:
     """`fftfreq` and `rfftfreq`.
 
-    `made` makes an array of an ndarray, a dtype and a device.
+    `made` makes a native array of an ndarray, in a dtype and on a device.
     """
 
     def fftfreq(n: int, /, *, d: float = 1.0, dtype: Any = None, device: Any = None) -> Native:

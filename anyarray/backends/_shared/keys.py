@@ -7,7 +7,7 @@ from typing import Any
 
 
 def completed(entries: Sequence[Any], ndim: int, width: Callable[[Any], int], whole: Any = slice(None)) -> list[Any]:
-    """The entries of a key, one for each axis: `whole` stands for `...`.
+    """The entries of a key, one for each axis: `...` becomes several `whole`.
 
     `width` is the number of axes that an entry indexes.
     """
@@ -22,6 +22,6 @@ def completed(entries: Sequence[Any], ndim: int, width: Callable[[Any], int], wh
 
 
 def require_within(index: int, length: int, axis: int) -> None:
-    """Raise IndexError unless `index` is one of an axis."""
+    """Raise IndexError unless `index` is within an axis of this length."""
     if not -length <= index < length:
         raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")

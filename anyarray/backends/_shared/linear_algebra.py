@@ -18,16 +18,16 @@ def vector_norm(
     euclidean: Callable[..., Native],
     of_order: Callable[..., Native],
 ) -> Native:
-    """The norm of any order, over the functions of a backend.
+    """`vector_norm` of any order, by the functions of a backend.
 
-    `euclidean` gives that of order 2 of x, `of_order` those without a formula of their own of its absolute values.
+    `euclidean` computes order 2. `of_order` computes the general formula, of the absolute values.
     """
     if ord == 2:
         return euclidean(x, axis, keepdims)
     sizes = xp.abs(x)
     if ord == 0:
         return xp.astype(xp.count_nonzero(sizes, axis=axis, keepdims=keepdims), sizes.dtype)
-    if ord == 1 or (ord == math.inf and 0 in x.shape):  # of no elements it is 0
+    if ord == 1 or (ord == math.inf and 0 in x.shape):  # the norm of no elements is 0
         return xp.sum(sizes, axis=axis, keepdims=keepdims)
     if math.isinf(ord):
         return (xp.max if ord > 0 else xp.min)(sizes, axis=axis, keepdims=keepdims)
@@ -35,12 +35,12 @@ def vector_norm(
 
 
 def matrix_norm(xp: Any, x: Native, keepdims: bool, ord: Any) -> Native:
-    """The norm of matrices, over the functions of a backend."""
+    """`matrix_norm` of any order, by the functions of a backend."""
     if ord in ("fro", None):
         return xp.vector_norm(x, axis=(-2, -1), keepdims=keepdims)
     if ord not in (1, -1, 2, -2, math.inf, -math.inf, "nuc"):
         raise ValueError(f"ord must be one of 'fro', 'nuc', 1, -1, 2, -2, inf, -inf, not {ord!r}")
-    if 0 in x.shape[-2:] and ord in (1, 2, math.inf, "nuc"):  # of no elements it is 0
+    if 0 in x.shape[-2:] and ord in (1, 2, math.inf, "nuc"):  # the norm of no elements is 0
         return xp.sum(xp.abs(x), axis=(-2, -1), keepdims=keepdims)
     if ord in (2, -2, "nuc"):
         combine = xp.sum if ord == "nuc" else xp.max if ord == 2 else xp.min
@@ -51,9 +51,9 @@ def matrix_norm(xp: Any, x: Native, keepdims: bool, ord: Any) -> Native:
 
 
 def norm_of_order(xp: Any, sizes: Native, ord: float, total: Callable[[Native], Native]) -> Native:
-    """The norm of any order, where `total` is the sum of the powers.
+    """The norm of any order; `total` sums the powers.
 
-    Where it is not differentiable, the derivative is the mean of the one-sided ones; libraries give NaN.
+    Where it is not differentiable, its derivative is the mean of the one-sided derivatives; libraries give NaN.
     """
     powers = total(xp.where(sizes == 0, 0, sizes) ** ord)
     is_zero = powers == (0 if ord > 0 else math.inf)
@@ -61,9 +61,9 @@ def norm_of_order(xp: Any, sizes: Native, ord: float, total: Callable[[Native], 
 
 
 def root_of_sum(xp: Any, x: Native) -> Native:
-    """The square root of a sum of squares, with derivative 0 at 0.
+    """The square root, with derivative 0 at 0.
 
-    That is the mean of the one-sided derivatives; libraries give NaN.
+    For a sum of squares this is the mean of the one-sided derivatives; libraries give NaN.
     """
     return xp.where(x == 0, 0, xp.sqrt(xp.where(x == 0, 1, x)))
 
@@ -82,7 +82,7 @@ def cofactors(
 ) -> Native:
     """The derivative of the determinant with respect to each element.
 
-    `determinant` has that derivative; `of_singular` gives it for those matrices that are singular.
+    `of_singular` gives it for the matrices whose determinant is 0.
     """
     size = x.shape[-1]
     if size == 1:
@@ -99,7 +99,7 @@ def cofactors(
 
 
 def cofactors_of_singular(xp: Any, x: Native) -> Native:
-    """As `cofactors`, from singular values."""
+    """`cofactors` of singular matrices, by their singular values."""
     u, s, vh = xp.linalg.svd(x)
     ones = xp.ones_like(s[..., :1])
     before = xp.cumprod(xp.concatenate([ones, s[..., :-1]], -1), -1)

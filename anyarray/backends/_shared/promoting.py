@@ -1,7 +1,7 @@
-"""Our promotion for a namespace that has only the standard's.
+"""Promotion for namespaces that promote only as the standard requires.
 
-The standard leaves int64 with float32 undefined, and integers for `exp`; our rule defines both. For a namespace that
-does not promote by our rule, arrays are cast before each call.
+The standard leaves int64 with float32 undefined, and also integers as the argument of `exp`. This package defines both,
+so for such a namespace arrays are cast before each call.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from anyarray._base import dtypes as _dtypes
 Home = Any
 Native = Any
 Operands = Any
-"""A `_registry.home.Operands`, which is not imported here."""
+"""`_registry.home.Operands`, which this module does not import."""
 
 
 def promoting(home: Home, function: Callable[..., Any], operands: Operands) -> Callable[..., Any]:
-    """A function of a home, with its operands cast to their common dtype."""
+    """A function of a home that casts its operands to their common dtype."""
 
     @functools.wraps(function)
     def promoted(*args: Any, **kwargs: Any) -> Any:
@@ -62,7 +62,7 @@ def _are_of_two_signs(home: Home, x1: Native, x2: Native) -> bool:
 def _compared(home: Home, function: Callable[..., Native], x1: Native, x2: Native) -> Native:
     """A comparison of uint64 with signed integers, exact for every value.
 
-    They promote to float64, in which neighbouring integers may be equal.
+    In float64, to which they promote, different integers may be equal.
     """
 
     def natural(x: Native) -> Native:
@@ -77,7 +77,7 @@ def _compared(home: Home, function: Callable[..., Native], x1: Native, x2: Nativ
 
 
 def of_floats(home: Home, function: Callable[..., Native]) -> Callable[..., Native]:
-    """`function` of floats of 32 or 64 bits, of all real numbers.
+    """A `function` of float32 and float64, extended to all real dtypes.
 
     Integers are cast to float64. Floats of 16 bits are computed in float32, and the result is rounded.
     """

@@ -1,4 +1,4 @@
-"""Guards for libraries that accept dtypes which the standard forbids."""
+"""Checks of dtypes for libraries that accept more than the standard allows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def real_valued(function: Callable[..., Native]) -> Callable[..., Native]:
 
     @shortcut(function, "biuf", "biuf", axes=0)
     def checked(x1: Native, x2: Native, /) -> Native:
-        if x1.real is x1 and x2.real is x2:  # a check for real arrays in half the time of one of dtypes
+        if x1.real is x1 and x2.real is x2:  # true for real arrays; half the time of comparing dtypes
             return function(x1, x2)
         refuse_complex(x1, x2)
         return function(x1, x2)

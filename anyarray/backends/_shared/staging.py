@@ -1,8 +1,8 @@
-"""Copies of arrays in host memory to a GPU, in pieces by pinned buffers.
+"""Copies from host memory to a GPU in pieces, through pinned buffers.
 
-The bus reads and writes pinned memory only. Of pageable memory CUDA copies each piece first, and the pages of a new
-ndarray are made one by one while it is written, which takes longer than all else. So an array travels in pieces by two
-pinned buffers: one is filled while the other travels. The host never holds a second copy of the whole.
+The bus reads and writes pinned memory only. CUDA first copies pageable memory to pinned memory, and the page faults of
+a new ndarray take longer than anything else. So an array is copied in pieces through two pinned buffers: one is filled
+while the other is sent. The host never holds a second copy of the whole array.
 """
 
 from __future__ import annotations
@@ -13,29 +13,29 @@ from typing import Any, Final, Protocol
 import numpy as np
 
 PIECE: Final = 4 << 20
-"""Bytes of a piece, and of the smallest array that is large: two of them make a copy and a journey overlap."""
+"""Bytes of a piece. From two pieces on, filling a buffer and sending the other overlap."""
 SMALL: Final = 1 << 16
-"""Bytes up to which CUDA takes over pageable memory while the call is made."""
+"""Bytes up to which CUDA copies pageable memory before the call returns."""
 MOST: Final = 1 << 30
-"""Bytes of pinned memory for results, in use and kept for later ones."""
+"""Bytes of pinned memory for results, in use and cached."""
 
 
 class Buffer(Protocol):
-    """A pinned buffer, whose contents travel to an array on a device."""
+    """A pinned buffer, whose contents are sent to an array on a device."""
 
     bytes: np.ndarray[Any, Any]
 
     def send(self, start: int, nbytes: int) -> None:
-        """Let its first bytes travel to the byte `start` of the array."""
+        """Start to copy its first `nbytes` to byte `start` of the array."""
 
     def wait(self) -> None:
-        """Until what was sent last has left."""
+        """Wait until the last copy is complete."""
 
 
 def send(a: np.ndarray[Any, Any], dtype: np.dtype[Any], buffers: Sequence[Buffer]) -> None:
-    """Let an ndarray travel, in C order, as elements of `dtype`.
+    """Send an ndarray, in C order, as elements of `dtype`.
 
-    That is its own dtype in native byte order. The caller waits for the device then.
+    `dtype` is its own dtype in native byte order. The caller must then wait for the device.
     """
     for number, (start, piece) in enumerate(_pieces(a, dtype.itemsize)):
         buffer = buffers[number % len(buffers)]
@@ -47,12 +47,12 @@ def send(a: np.ndarray[Any, Any], dtype: np.dtype[Any], buffers: Sequence[Buffer
 
 
 def sizes(nbytes: int) -> list[int]:
-    """The bytes of each of the buffers for an array of so many bytes."""
+    """The size in bytes of each buffer for an array of `nbytes` bytes."""
     return [min(PIECE, nbytes)] * (1 if nbytes <= PIECE else 2)
 
 
 def copy(a: np.ndarray[Any, Any], target: np.ndarray[Any, Any]) -> None:
-    """Copy an ndarray; a kernel takes no byte but 1 for True."""
+    """Copy an ndarray; True becomes the byte 1, as kernels require."""
     if a.dtype.kind == "b":
         np.not_equal(a.view(np.uint8), 0, out=target)
     else:
@@ -60,7 +60,7 @@ def copy(a: np.ndarray[Any, Any], target: np.ndarray[Any, Any]) -> None:
 
 
 def _pieces(a: np.ndarray[Any, Any], itemsize: int, start: int = 0) -> Iterator[tuple[int, np.ndarray[Any, Any]]]:
-    """Parts of `a` of at most a piece, in C order, and where each begins."""
+    """Parts of `a` of at most `PIECE` bytes, in C order, and their offsets."""
     if a.flags.c_contiguous:
         a = a.reshape(-1)
     if a.size * itemsize <= PIECE:
@@ -80,10 +80,10 @@ _seen: Final[set[tuple[str, int]]] = set()
 
 
 def is_worth_pinning(library: str, nbytes: int) -> bool:
-    """Whether a result of so many bytes belongs in pinned memory.
+    """Whether a result of `nbytes` bytes should be in pinned memory.
 
-    Pinning takes as long as several copies, so it is done for a size that comes again. Sizes count as powers of two, as
-    the libraries' pools of pinned memory round them.
+    Pinning takes as long as several copies, so it pays only for a size that occurs again. Sizes are rounded up to
+    powers of two, as in the libraries' pools of pinned memory.
     """
     if nbytes < PIECE:
         return False
