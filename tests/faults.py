@@ -79,8 +79,8 @@ _speedups/lazy/recording.c | numpy | chains many_elements
     record_named(call, home, constants.multiply, operands, 2, below) : NULL;
     record_named(call, home, constants.square, operands, 1, below) : NULL;
 _speedups/numerics/sums.c | numpy | many_elements:variance
-    return size <= PART ? 1 : count_parts
-    return size < PART ? 1 : count_parts
+    .operand = has_mean ? 2 : 0,
+    .operand = has_mean ? 1 : 0,
 _calibration/fitting.py | numpy | profile:visit profile:law
     max(p.spread, LEAST_SPREAD)
     min(p.spread, LEAST_SPREAD)

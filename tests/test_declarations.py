@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
+import faults
 import pytest
 from comparison import each
 from test_signatures import STANDARD, named
@@ -249,3 +250,8 @@ def test_every_compiled_path_cites_the_function_that_it_repeats() -> None:
     rows = re.findall(r"^FastPath (.+);(.*)$", (COMPILED / "entry" / "fast_paths.h").read_text(), re.M)
     assert len(rows) > 20
     assert not [names for names, comment in rows if not CITED.search(comment)]
+
+
+def test_the_text_of_each_fault_stands_once_in_its_file() -> None:
+    counts = {str(one): (ROOT / "anyarray" / one.file).read_text().count(one.old) for one in faults.faults()}
+    assert {one: count for one, count in counts.items() if count != 1} == {}
