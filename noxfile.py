@@ -109,7 +109,7 @@ tensorflow.function(lambda x: x + 1, jit_compile=True)(1.0)
 
 
 def compiling_cheaply(session: nox.Session) -> dict[str, str]:
-    """The environment variable that makes XLA compile without optimisation, in half the processor time.
+    """The variable that makes XLA compile in half the time, not optimised.
 
     Empty if XLA does not know these options, as it would end the process.
     """

@@ -151,10 +151,10 @@ backends/_shared/axes.py | tf | differential:roll backends/edges:shift
     n % (m or 1) if
     n % (m + 1) if
 backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:uint64
-    found = _logical_and(isin(y1, y2), _greater_equal
-    found = _logical_or(isin(y1, y2), _greater_equal
+    found = ops.LogicalAnd(isin(y1, y2), ops.GreaterEqual
+    found = ops.LogicalOr(isin(y1, y2), ops.GreaterEqual
 backends/tensorflow/statistical.py | tf | backends/gradients:zero
-    return where(_equal(_stop_gradient(y), zero), zero, others)
+    return where(ops.Equal(ops.StopGradient(y), zero), zero, others)
     return others
 backends/torch/elementwise.py | torch | extremes backends/edges:shift differential:shift
     torch.where(a < 0, -1, 0)
@@ -168,9 +168,9 @@ backends/torch/sorting.py | torch | sorting:sort differential:sort
 backends/torch/statistical.py | torch | differential:mean many_elements:mean backends/edges:mean
     return torch.mean(x, axes, keepdims)
     return torch.mean(x, axes)
-backends/torch/utility.py | torch | differential:diff backends/edges:diff
-    later != earlier if dtype is torch.bool else later - earlier
-    later != earlier if dtype is torch.bool else earlier - later
+backends/torch/utility.py | torch | differential:strict backends/edges:axes
+    return function(x, axes, keepdims) if axes else x.clone()
+    return function(x, axes, keepdims)
 extensions/calculus.py | jax,tf | extensions/calculus extensions/in_transforms:gradient
     return -(near + both) / (near * both) * f0
     return (near + both) / (near * both) * f0
