@@ -89,7 +89,7 @@ def tests(session: nox.Session) -> None:
     # Tests that start programs import TensorFlow there, in less than half the time if it need not be compiled.
     environment = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPYCACHEPREFIX": str(Path(session.create_tmp()).resolve())}
     if "--all-cases" not in session.posargs:
-        environment |= compiling_cheaply(session)
+        environment |= compiling_cheaply(session, environment)
     if is_named(session):
         session.run(*PYTEST, *session.posargs, env=environment)
         return
@@ -108,7 +108,7 @@ tensorflow.function(lambda x: x + 1, jit_compile=True)(1.0)
 """
 
 
-def compiling_cheaply(session: nox.Session) -> dict[str, str]:
+def compiling_cheaply(session: nox.Session, environment: dict[str, str]) -> dict[str, str]:
     """The variable that makes XLA compile in half the time, not optimised.
 
     Empty if XLA does not know these options, as it would end the process.
@@ -116,7 +116,7 @@ def compiling_cheaply(session: nox.Session) -> dict[str, str]:
     given = os.environ.get("XLA_FLAGS", "")
     cheap = {"XLA_FLAGS": f"{given} --xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false".strip()}
     try:
-        session.run("python", "-c", COMPILES, env=cheap, silent=True)
+        session.run("python", "-c", COMPILES, env=environment | cheap, silent=True)
     except CommandFailed:
         return {}
     return cheap
