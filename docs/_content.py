@@ -117,6 +117,14 @@ def benchmarks_tables() -> str:
     return "\n\n".join(part for part in parts if part)
 
 
+def packages_table() -> str:
+    """The packages whose tests run with NumPy replaced, and how many tests pass on each backend."""
+    counts = json.loads((Path(__file__).parents[1] / "tests" / "packages" / "counts.json").read_text())
+    columns = ("fair", "numpy", "jax", "tf", "torch")
+    rows = [(name, *(str(row.get(one, "")) for one in columns)) for name, row in counts.items()]
+    return table(("package", "tests", *columns[1:]), rows)
+
+
 def is_numpys(path: str) -> bool:
     """Whether NumPy itself serves a name, as a constant or a dtype."""
     found = operator.attrgetter(path)
@@ -128,6 +136,7 @@ TABLES: Final = {
     "backends": backends_table,
     "benchmarks": benchmarks_tables,
     "dtypes": dtypes_table,
+    "packages": packages_table,
     "promotion": promotion_table,
 }
 """What stands for `<!-- table: NAME -->` in a page."""

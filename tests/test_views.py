@@ -399,3 +399,12 @@ def test_rows_of_read_only_memory_are_written_as_their_array_is() -> None:
         for row in xp.broadcast_to(xp.arange(3.0), (2, 3)):
             with pytest.raises(ValueError, match=r"^setitem: x is a read-only view"):
                 row[0] = 1.0
+
+
+@pytest.mark.parametrize("other", [np.float64(2), np.full((3, 1), 2.0)], ids=["scalar", "ndarray"])
+def test_a_product_with_numpys_numbers_lies_in_the_order_of_the_array(backend: xp.Backend, other: Any) -> None:
+    with xp.backend(backend.name):
+        x = xp.asarray(np.arange(6.0).reshape(2, 3)).T + 1
+        product = x * other
+    assert product.tolist() == [[2, 8], [4, 10], [6, 12]]
+    assert product.strides == (8, 24)

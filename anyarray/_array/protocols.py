@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy as np
 
 from anyarray._base import errors, nested
+from anyarray._base.dtypes import is_numpys_own
 from anyarray._base.other_names import ALIASES
 from anyarray._call import wrapping
 from anyarray._call.arguments import as_array
@@ -80,6 +81,8 @@ def ufunc(
     if others or any(map(decides, given)):
         return on_ndarrays()
     if method != "__call__" or ours is None or not kwargs.keys() <= {"out"} or len(out) > 1:
+        return on_ndarrays()
+    if any(map(is_numpys_own, inputs)):  # dates, objects and text, which ours would refuse
         return on_ndarrays()
     result = _with_fallback(lambda: ours(*[_operand(one) for one in inputs]), on_ndarrays)
     if not out or result is out[0]:
@@ -216,7 +219,7 @@ def _as_array_on(host: Any, home: Home, cause: str) -> Any:
 
     An array of another class is returned as it is, and so is one of objects, dates or another dtype that no Array has.
     """
-    if not isinstance(host, (np.ndarray, np.generic)) or decides(host):
+    if not isinstance(host, (np.ndarray, np.generic)) or decides(host) or is_numpys_own(host):
         return host
     numpys = registry.backend_of_name("numpy").free
     try:

@@ -401,7 +401,7 @@ def keep_order(operands: Sequence[Any], result: Any) -> None:
     parts: list[Any] = [one[(slice(2),) * one.ndim] for one in layouts if one is not None]
     flags: list[Any] = [["readonly"]] * len(parts) + [["writeonly", "allocate"]]
     try:
-        like = np.nditer([*parts, None], [], flags).operands[-1]
+        like = np.nditer([*parts, None], [], flags, [*[None] * len(parts), "V1"]).operands[-1]
     except ValueError:  # they do not broadcast, such as the arguments of a dtype
         return
     axes = sorted(range(len(shape)), key=lambda axis: -like.strides[axis])

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import numpy as np
+
 from anyarray._base import dtypes, errors
 from anyarray._base.dtypes import DType
 
@@ -176,7 +178,8 @@ class _NativeDtypes(dict[Any, DType]):
             self.update({dtype.dtype: dtype for name, dtype in dtypes.KNOWN.items() if name != "bfloat16"})
 
     def __missing__(self, native: Any) -> DType:
-        for name, dtype in dtypes.KNOWN.items():
+        is_numpys = isinstance(native, np.dtype) and native.kind in "MOSTUm"  # dates, objects and text
+        for name, dtype in () if is_numpys else dtypes.KNOWN.items():
             try:
                 same = bool(self._backend.native_dtype(name) == native)
             except (AttributeError, KeyError, TypeError, ImportError):

@@ -18,6 +18,7 @@ import anyarray as xp
 from anyarray._array import complex_order
 from anyarray._array.array import Array
 from anyarray._base import errors
+from anyarray._base.dtypes import is_numpys_own
 from anyarray._call.arguments import unknown_length
 from anyarray._call.operators import decides
 from anyarray.numpy import _options, _ufuncs
@@ -130,6 +131,8 @@ def array(
     try:
         if dtype is None and not ndmin and type(object) is list:  # the common call
             return xp.asarray(object)
+        if dtype is None and is_numpys_own(object):
+            return np.array(object, ndmin=ndmin)
         result = xp.asarray(object, dtype=dtype, copy=None if copy is None else bool(copy))
     except (errors.ArgumentTypeError, errors.ArgumentOverflowError):
         return _numpys_own(object, dtype, ndmin)
@@ -144,6 +147,8 @@ def asarray(
 ) -> Any:
     if dtype is copy is device is None and type(a) is Array:
         return _in_rows(a, order)
+    if dtype is None and is_numpys_own(a):
+        return np.array(a)
     try:
         if device is None or device == "cpu":
             result = xp.asarray(a, dtype=dtype, copy=copy)

@@ -69,7 +69,7 @@ class Plan(NamedTuple):
 def wrapper(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> Callable[..., Any]:
     """A function with the parameters of NumPy's `theirs` that calls `ours`.
 
-    Arrays for common parameters are passed on unchanged; `call` handles everything else.
+    Arrays and ndarrays for common parameters are passed on; `call` handles everything else.
     """
     plan = plan_of(name, theirs, ours)
     names = _same_names(plan)
@@ -87,8 +87,13 @@ def wrapper(name: str, theirs: Callable[..., Any], ours: Callable[..., Any]) -> 
         most = -1
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        if least <= len(args) <= most and _are_arrays(args[operands]) and names.issuperset(kwargs):
-            return ours(*args, **kwargs)
+        if least <= len(args) <= most and names.issuperset(kwargs):
+            given = args[operands]
+            if operands != 0 and np.ndarray in map(type, given):
+                given = tuple([as_array(one) if type(one) is np.ndarray else one for one in given])
+                args = given + args[len(given) :]
+            if _are_arrays(given):
+                return ours(*args, **kwargs)
         return call(plan, args, kwargs)
 
     dressed(function, name, theirs, plan.signature)

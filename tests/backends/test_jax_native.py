@@ -20,6 +20,7 @@ functions: Any = importlib.import_module("anyarray.backends.jax")
 data_types: Any = importlib.import_module("anyarray.backends.jax.data_types")
 elementwise: Any = importlib.import_module("anyarray.backends.jax.elementwise")
 indexing: Any = importlib.import_module("anyarray.backends.jax.indexing")
+hooks: Any = importlib.import_module("anyarray.backends.jax._hooks")
 scope: Any = importlib.import_module("anyarray.backends.jax._scope")
 seldom: Any = importlib.import_module("anyarray.backends.jax._seldom")
 
@@ -85,6 +86,14 @@ def test_a_scalar_made_inside_a_trace_is_concrete() -> None:
     assert float(kept[0]) == 2.0
 
 
+@pytest.fixture(params=["rare", "frequent"])
+def frequency(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether a compiled function converts ndarrays."""
+    if request.param == "frequent":
+        monkeypatch.setattr(hooks, "_FREQUENT", 0)
+
+
+@pytest.mark.usefixtures("frequency")
 @pytest.mark.parametrize("size", [0, 3, 200_000])
 def test_from_numpy_shares_nothing_with_its_source(size: int) -> None:
     room = np.empty(size * 8 + 64, np.uint8)
@@ -95,6 +104,7 @@ def test_from_numpy_shares_nothing_with_its_source(size: int) -> None:
     assert (np.asarray(x) == 1).all()
 
 
+@pytest.mark.usefixtures("frequency")
 @pytest.mark.parametrize(
     "source",
     [

@@ -18,7 +18,7 @@ for _name in of_arrays.__all__:
     if _name.startswith("assert_"):
         setattr(numpy.testing, _name, getattr(of_arrays, _name))
 
-LONGEST = 2.0
+LONGEST = 0.5
 """The processor time after which a test is not repeated again, in seconds."""
 
 
