@@ -20,6 +20,7 @@ from anyarray.backends.torch._kernel import (
     bits,
     directly,
     indices,
+    on_bits,
     promoted,
     require_kinds,
     with_bits,
@@ -134,6 +135,7 @@ def reshape(x: Native, /, shape: tuple[int, ...], *, copy: bool | None = None) -
     return found.clone(memory_format=torch.contiguous_format) if copy else found
 
 
+@on_bits
 def repeat(x: Native, repeats: int | Native, /, *, axis: int | None = None) -> Native:
     if axis is None:
         x, axis = x.reshape(-1), 0
