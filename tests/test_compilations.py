@@ -134,6 +134,8 @@ def compilations(framework: str, monkeypatch: pytest.MonkeyPatch) -> Callable[[]
         seldom = pytest.importorskip("anyarray.backends.jax._seldom")
         seldom._lengths.clear()  # after many lengths, a new one is compiled only when it has recurred
         seldom._spent.clear()
+        hooks = pytest.importorskip("anyarray.backends.jax._hooks")
+        monkeypatch.setattr(hooks, "is_rare", lambda key, microseconds: True)  # what converts ndarrays is not compiled
     elif framework == "tf":
         counting(pytest.importorskip("tensorflow.python.framework.func_graph").FuncGraph)
         transforms = pytest.importorskip("anyarray.backends.tensorflow._transforms")

@@ -149,6 +149,20 @@ def test_an_odd_buffer_of_numpy_is_computed_with(make: Callable[[], Any]) -> Non
     )
 
 
+@pytest.mark.parametrize(
+    "number", [np.float64(2), np.float32(-0.0), np.int8(3), np.uint64(2**63), np.bool_(True)], ids=repr
+)
+def test_a_number_of_numpys_is_a_constant_beside_an_array(number: Any, backend: xp.Backend) -> None:
+    host = np.asarray([1.5, -2.0], dtype=np.float32)
+    x = xp.asarray(host)
+    with xp.transfers() as log:
+        found = [x * number, xp.where(x > 0, x, number), xp.equal(number, x)]
+    assert not log.rows
+    for one, expected in zip(found, [host * number, np.where(host > 0, host, number), number == host], strict=True):
+        assert one.device is backend
+        same_bytes(one, expected)
+
+
 @pytest.mark.needs("bfloat16")
 def test_bfloat16_of_ml_dtypes_is_taken(backend: xp.Backend) -> None:
     import ml_dtypes

@@ -59,7 +59,7 @@ def getitem(x: Array, key: Any) -> Array:
 def checked(key: Any) -> Any:
     """A key of ints, slices, None, `...` and Arrays, or a tuple of these.
 
-    Raises IndexError for anything that is no key.
+    Raises IndexError for anything else.
     """
     if isinstance(key, tuple):  # also of a class of its own, as a named tuple is
         return tuple([one if type(one) is int else _checked_entry(one) for one in key])

@@ -17,7 +17,7 @@ from anyarray._call.declaration import SEQUENCE, WEAK, Declaration, Parameter, d
 from anyarray._call.execution import call_on
 from anyarray._call.placement import keep_copy_on, native_on, traced_home
 from anyarray._call.refusal import of_no_arrays
-from anyarray._call.wrapping import NUMPY, SCALARS, arrays_among, body_globals, is_array, unshared
+from anyarray._call.wrapping import NUMPY, SCALARS, arrays_among, body_globals, is_array, unshared, wrap
 from anyarray._choice import automatic, cost, learning, machine
 from anyarray._choice import choice as _choice
 from anyarray._registry import registry
@@ -54,6 +54,8 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             borrowed.append(one._native)
         else:
             taken[at] = one = as_argument(name, p, value)
+            if p.role is WEAK and isinstance(value, np.generic):
+                taken[at] = _beside_others(one, values)
             if type(one) is list:
                 borrowed += [a._native for a, given in zip(one, value, strict=True) if a is not given]
             elif type(one) is ours:
@@ -76,6 +78,14 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
         if native is not one._native:
             one._native, one._view = native, None  # memory of its own, which may be written
     return result
+
+
+def _beside_others(number: Array, values: Sequence[Any]) -> Array:
+    """A number of NumPy's as an Array on the home of the Arrays of a call."""
+    home = next((one._home for one in values if is_array(one)), NUMPY)
+    if home is NUMPY or not home.backend.has_dtype(number.dtype.name):
+        return number
+    return wrap(home.constants.named(number.item(), number.dtype.name, "asarray"), home)
 
 
 def _home_at_once(declaration: Declaration, values: Sequence[Any]) -> Home | None:

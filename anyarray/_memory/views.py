@@ -662,7 +662,7 @@ def _part(name: str) -> Callable[..., Selection]:
 def of_bits(came: str, wanted: str) -> Selection:
     """The bits of elements of one dtype as numbers of another.
 
-    There is no layout if the sizes of the dtypes differ.
+    The selection has a layout only if both have the same size.
     """
     is_alike = KNOWN[came].itemsize == KNOWN[wanted].itemsize
 

@@ -15,6 +15,7 @@ from anyarray._memory import alignment
 from anyarray.backends._shared import carrier
 from anyarray.backends.jax import _mesh
 from anyarray.backends.jax._kernel import NATIVE, Native
+from anyarray.backends.jax._seldom import is_rare
 
 __all__ = [
     "ARRAY_TYPES", "IS_IMMUTABLE", "address", "adopt", "device_of", "devices", "dtype_of", "duplicate", "exported",
@@ -124,7 +125,7 @@ def lent(a: np.ndarray[Any, Any], device: Any) -> Native:
         with jax.enable_x64(True):
             return jax.device_put(a, device.sharding(a.shape))
     with jax.enable_x64(True), jax.default_device(device):
-        if a.nbytes <= _SMALL and _is_frequent((a.shape, a.dtype)):
+        if a.nbytes <= _SMALL and not is_rare((_identity, a.shape, a.dtype), _TRANSFER):
             return placed(_identity(a), device)
         # Committed to a device only where needed, see `placed`: functions recompile for committed arrays.
         return jax.device_put(a, None if device == _default_device() else device)
@@ -136,23 +137,9 @@ def _identity(a: Native) -> Native:
 
 
 _SMALL: Final = 1 << 16
-"""Bytes up to which a compiled identity is faster than `jax.device_put`: 9 us for a few elements, not 100."""
-_FREQUENT: Final = 128
-"""Calls after which the identity has saved the time of its compilation for a shape and dtype (some 10 ms)."""
-_MOST_CACHED: Final = 1024
-"""The maximum number of shapes and dtypes counted, as a program may use any number of them."""
-_calls: Final[dict[tuple[tuple[int, ...], Any], int]] = {}
-
-
-def _is_frequent(key: tuple[tuple[int, ...], Any]) -> bool:
-    """Whether a shape and dtype occurred often enough to compile for them."""
-    count = _calls.get(key, 0)
-    if count >= _FREQUENT:
-        return True
-    if len(_calls) >= _MOST_CACHED:
-        _calls.clear()
-    _calls[key] = count + 1
-    return False
+"""Bytes up to which a compiled identity is faster than `jax.device_put`: 9 us for a few elements."""
+_TRANSFER: Final = 100
+"""Microseconds of `jax.device_put` of a few elements."""
 
 
 def plain(x: Native) -> Native:
