@@ -54,14 +54,14 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
             borrowed.append(one._native)
         else:
             taken[at] = one = as_argument(name, p, value)
-            if p.role is WEAK and isinstance(value, np.generic):
-                taken[at] = _beside_others(one, values)
             if type(one) is list:
                 borrowed += [a._native for a, given in zip(one, value, strict=True) if a is not given]
             elif type(one) is ours:
                 is_converted = True
                 if not isinstance(value, np.generic):  # of whose memory nobody knows
                     borrowed.append(one._native)
+                elif p.role is WEAK:
+                    taken[at] = _beside_others(one, values)
     if not (borrowed or is_converted):
         cached = _cached_decision(declaration, taken)
         if cached is None:
