@@ -118,7 +118,7 @@ def benchmarks_tables() -> str:
 
 
 def packages_table() -> str:
-    """The packages whose tests run with NumPy replaced, and how many tests pass on each backend."""
+    """The packages tested with NumPy replaced, and the counts by backend."""
     counts = json.loads((Path(__file__).parents[1] / "tests" / "packages" / "counts.json").read_text())
     columns = ("fair", "numpy", "jax", "tf", "torch")
     rows = [(name, *(str(row.get(one, "")) for one in columns)) for name, row in counts.items()]
