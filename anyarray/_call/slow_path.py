@@ -36,7 +36,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     """
     at_once = _home_at_once(declaration, values)
     if at_once is not None:
-        return call_on(declaration, _converted(declaration, values), at_once)
+        return call_on(declaration, _converted(declaration, _beside_arrays(declaration, values, at_once)), at_once)
     taken = list(values)
     borrowed: list[Native] = []
     is_converted = False
@@ -60,8 +60,6 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
                 is_converted = True
                 if not isinstance(value, np.generic):  # of whose memory nobody knows
                     borrowed.append(one._native)
-                elif p.role is WEAK:
-                    taken[at] = _beside_others(one, values)
     if not (borrowed or is_converted):
         cached = _cached_decision(declaration, taken)
         if cached is None:
@@ -80,21 +78,30 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
     return result
 
 
-def _beside_others(number: Array, values: Sequence[Any]) -> Array:
-    """A number of NumPy's as an Array on the home of the Arrays of a call."""
-    home = next((one._home for one in values if is_array(one)), NUMPY)
-    if home is NUMPY or not home.backend.has_dtype(number.dtype.name):
-        return number
-    return wrap(home.constants.named(number.item(), number.dtype.name, "asarray"), home)
+def _beside_arrays(declaration: Declaration, values: Sequence[Any], home: Home) -> Sequence[Any]:
+    """The arguments of a call on `home`, with Arrays for NumPy's arrays and scalars."""
+    if home is NUMPY:
+        return values  # as `_home_at_once` found none
+    taken = list(values)
+    for at in declaration.array_positions:
+        value, p = values[at], declaration.parameters[at]
+        if not _is_numpys(value):
+            continue
+        taken[at] = one = as_argument(declaration.name, p, value)
+        if p.role is WEAK and isinstance(value, np.generic) and home.backend.has_dtype(one.dtype.name):
+            taken[at] = wrap(home.constants.named(one.item(), one.dtype.name, declaration.name), home)
+    return taken
 
 
 def _home_at_once(declaration: Declaration, values: Sequence[Any]) -> Home | None:
     """The home of all Arrays of a call that runs there without a decision.
 
-    None if anything is to be converted to an Array, transferred or decided.
+    None if that is to be decided, or if anything is to be converted to an Array; on other libraries than NumPy,
+    its arrays and scalars may be.
     """
     ours = body_globals["Array"]
     arrays: list[Array] = []
+    has_numpys = False
     for at in declaration.array_positions:
         value = values[at]
         if type(value) is ours:
@@ -103,11 +110,15 @@ def _home_at_once(declaration: Declaration, values: Sequence[Any]) -> Home | Non
             if any(type(one) is not ours for one in value):
                 return None
             arrays += value
+        elif _is_numpys(value) and declaration.parameters[at].role is not SEQUENCE:
+            has_numpys = True
         elif not _is_taken(declaration.parameters[at], value):
             return None
     if not arrays:
         return None
     home = arrays[0]._home
+    if has_numpys and home is NUMPY:
+        return None
     for one in arrays:
         if one._home is not home:
             return None
@@ -121,6 +132,11 @@ def _home_at_once(declaration: Declaration, values: Sequence[Any]) -> Home | Non
     ):
         return home
     return None
+
+
+def _is_numpys(value: Any) -> bool:
+    """Whether a value is an ndarray or a NumPy scalar."""
+    return type(value) is np.ndarray or issubclass(type(value), np.generic)
 
 
 def _is_taken(p: Parameter, value: Any) -> bool:

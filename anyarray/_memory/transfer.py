@@ -206,7 +206,8 @@ def route(source: Backend, target: Backend) -> Route:
 def _new_route(source: Backend, target: Backend) -> Route:
     if source.library == target.library:
         return Route(lambda native: target.free.to_device(native, target.native_device))
-    to_numpy, from_numpy, device = source.hook("to_numpy"), target.hook("from_numpy"), target.native_device
+    to_numpy = np.asarray if source.library == "numpy" else source.hook("to_numpy")
+    from_numpy, device = target.hook("from_numpy"), target.native_device
     is_one_memory = source.kind == target.kind and source.index == target.index
 
     def by_host(native: Native) -> Native:
