@@ -9,7 +9,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -318,7 +317,7 @@ FUNCTIONS = {
     "clip": lambda x: xp.clip(x, max=0.5),
     "isin": lambda x: xp.isin(xp.round(x), xp.asarray([0.0, 1.0])),
     "median": lambda x: xp.median(x, axis=0),
-    "eigenvalues of covariances": lambda x: xp.linalg.eigvalsh((z := (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)).T @ z),
+    "eigvalsh": lambda x: xp.linalg.eigvalsh((z := (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)).T @ z),
     "stack of totals": lambda x: xp.stack([xp.sum(x), xp.std(x), xp.max(x)]),
 }  # fmt: skip
 

@@ -155,6 +155,7 @@ def ran(program: Callable[[World], None], model: cost.Model, monkeypatch: pytest
     return here
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("factor", [0.1, 10.0], ids=["too fast", "too slow"])
 @pytest.mark.parametrize("backend", ["numpy", "sim"])
 @pytest.mark.parametrize("kind", sorted(KINDS.values()))

@@ -192,7 +192,6 @@ def test_a_large_result_of_numpy_is_shared(result: str, receiver: str) -> None:
     y[0] = 7
     assert address(y) != at
     del y
-    gc.collect()
     np.testing.assert_array_equal(np.asarray(z), expected)
 
 
@@ -253,6 +252,7 @@ def test_numpy_allocates_for_the_user_as_before() -> None:
     bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
     reason="without a GIL reference counts do not tell that another thread begins to lend the memory: docs/programs.md",
 )
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", [xp.zeros, lambda n, device: xp.zeros(n, device=device) + 0], ids=["made", "result"])
 @pytest.mark.parametrize(("source", "receiver"), PAIRS)
 def test_a_write_is_not_lost_to_a_transfer_of_another_thread(source: str, receiver: str, make: Any) -> None:
@@ -485,6 +485,7 @@ def test_every_buffer_arrives_with_its_values(a: npt.NDArray[Any], pair: tuple[s
     assert a.tolist() == expected and x.tolist() == expected
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("make", [xp.ones, lambda n, device: xp.ones(n, device=device) + 1], ids=["made", "result"])
 @pytest.mark.parametrize(("source", "receiver"), PAIRS)
 def test_thousands_of_transfers_leave_no_memory_behind(source: str, receiver: str, make: Any) -> None:
