@@ -850,7 +850,7 @@ def learns(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def compiling_world(compiling: float, **figures: Any) -> Iterator[testing.Machine]:
-    """An accelerator with the model of `fused_model`, and the automatic choice."""
+    """An accelerator with the model of `fused_model`; the automatic choice."""
     with testing.simulated(**figures) as machine, xp.backend("auto"):
         xp.device("sim")
         _machine.use(fused_model(compiling))

@@ -481,7 +481,7 @@ def test_show_prints_the_crossovers_or_what_to_run(
 
 
 def model_of(each: dict[str, float]) -> cost.Model:
-    """Of NumPy, where a unit of work of a class takes so many seconds, and a launch a microsecond."""
+    """Of NumPy: seconds of a unit of work, by class; a launch takes 1 us."""
     return cost.Model({"numpy": cost.Costs({kind: Law(1e-6, 1e-6 / one) for kind, one in each.items()})}, {})
 
 
