@@ -132,24 +132,6 @@ def test_what_cannot_be_called_is_not_decorated() -> None:
         xp.backend("numpy")(5)  # type: ignore[arg-type]  # the fault is the point
 
 
-def test_a_block_of_one_thread_is_not_seen_by_another(framework: str) -> None:
-    inside, done = threading.Event(), threading.Event()
-
-    def hold() -> None:
-        with xp.backend(framework):
-            inside.set()
-            done.wait(60)
-
-    thread = threading.Thread(target=hold)
-    thread.start()
-    inside.wait(60)
-    try:
-        assert here() == "numpy"
-    finally:
-        done.set()
-        thread.join()
-
-
 def test_a_thread_begins_without_the_block_that_started_it_unless_python_hands_it_on(framework: str) -> None:
     seen: list[str] = []
     with xp.backend(framework):
@@ -158,24 +140,6 @@ def test_a_thread_begins_without_the_block_that_started_it_unless_python_hands_i
         thread.join()
     is_handed_on = getattr(sys.flags, "thread_inherit_context", 0)  # from Python 3.14 on without a GIL
     assert seen == [framework if is_handed_on else "numpy"]
-
-
-def test_two_threads_choose_for_themselves(framework: str) -> None:
-    meet = threading.Barrier(2)
-    seen: dict[str, list[str]] = {}
-
-    def work(name: str) -> None:
-        with xp.backend(name):
-            for _ in range(20):
-                meet.wait(60)
-                seen.setdefault(name, []).append(here())
-
-    threads = [threading.Thread(target=work, args=(name,)) for name in ("numpy", framework)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert seen == {"numpy": ["numpy"] * 20, framework: [framework] * 20}
 
 
 def test_two_tasks_choose_for_themselves(framework: str) -> None:
