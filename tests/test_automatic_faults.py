@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import functools
 import gc
 import importlib
 import os
@@ -404,19 +403,6 @@ def test_a_block_that_ends_in_another_context_leaves_that_alone(framework: str) 
         left.clear()
         gc.collect()
         assert here() == "numpy"
-
-
-def test_partial_functions_run_in_the_block_and_partial_generators_are_resumed_there(framework: str) -> None:
-    def where(x: int) -> tuple[int, str]:
-        return x, here()
-
-    def places(n: int) -> Generator[str]:
-        for _ in range(n):
-            yield here()
-
-    decorate = xp.backend(framework)
-    assert decorate(functools.partial(where, 3))() == (3, framework)
-    assert list(decorate(functools.partial(places, 2))()) == [framework] * 2
 
 
 def test_a_class_is_refused() -> None:

@@ -171,14 +171,16 @@ def test_info_as_json_says_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     }
 
 
-def test_info_imports_no_framework(run_python: Callable[..., str]) -> None:
+def test_info_and_the_list_of_backends_import_no_framework(run_python: Callable[..., str]) -> None:
     program = """
         import sys
+        import anyarray as xp
         from anyarray.__main__ import main
         main(["info"])
-        print("loaded:", *sorted({"jax", "tensorflow", "cupy", "matplotlib"} & set(sys.modules)))
+        print({row.devices for row in xp.backends() if row.name != "numpy"})
+        print("loaded:", *sorted({"jax", "tensorflow", "torch", "cupy", "matplotlib"} & set(sys.modules)))
     """
-    assert run_python(program).endswith("loaded:\n")
+    assert run_python(program).endswith("{None}\nloaded:\n")
 
 
 @pytest.mark.usefixtures("idle")
