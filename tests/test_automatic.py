@@ -750,11 +750,6 @@ def test_a_policy_that_leaves_nothing_is_an_error(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(explanation, "_present", lambda name: [])
     with pytest.raises(xp.BackendError, match=absent), xp.policy(candidates=["cupy"]):
         pass
-    monkeypatch.undo()
-    with pytest.raises(xp.BackendNotFoundError), xp.policy(candidates=["jaxx"]):
-        pass
-    with pytest.raises(ValueError, match=r"^policy: candidates must be names of backends"), xp.policy(candidates=[]):
-        pass
 
 
 def test_a_policy_narrows_the_choice_of_whole_functions() -> None:

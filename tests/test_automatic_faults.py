@@ -128,6 +128,7 @@ AUTO: Final = 'policy: "auto" is the choice among backends, not one of them. Nam
         *[(one, ValueError, f"{NAMES}not {one!r}$") for one in ("numpy", [], 3, None)],
         (["numpy", 3], TypeError, f"{NAMES}or devices, but one is int$"),
         (["auto"], xp.BackendNotFoundError, AUTO),
+        (["jaxx"], xp.BackendNotFoundError, 'backend "jaxx" is unknown'),
     ],
 )
 def test_a_policy_refuses_what_is_no_list_of_names(candidates: Any, kind: type[Exception], wanted: str) -> None:

@@ -284,9 +284,7 @@ def test_subnormals_are_not_claimed() -> None:
     assert float(on_jax(5e-324) * 1) in (0.0, 5e-324)
 
 
-@pytest.fixture(scope="module")
-def two_devices(forked: Callable[..., str]) -> dict[str, Any]:
-    """What happens on a machine with two CPUs, which XLA makes of one."""
+def test_the_second_of_two_devices_is_used_and_named(forked: Callable[..., str]) -> None:
     program = """
         import json
         import numpy as np
@@ -325,12 +323,7 @@ def two_devices(forked: Callable[..., str]) -> dict[str, Any]:
         print(json.dumps(found))
     """
     flags = "--xla_force_host_platform_device_count=2"
-    found: dict[str, Any] = json.loads(forked(program, XLA_FLAGS=flags).splitlines()[-1])
-    return found
-
-
-def test_the_second_device_is_used_and_named(two_devices: dict[str, Any]) -> None:
-    assert two_devices == {
+    assert json.loads(forked(program, XLA_FLAGS=flags).splitlines()[-1]) == {
         "elsewhere": {},
         "back": [0, "jax-cpu"],
         "the user's default": 0,

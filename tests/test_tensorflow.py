@@ -347,9 +347,7 @@ def test_gradients_go_through_assignment_and_tapes_watch_arrays() -> None:
     assert np.asarray(tape.gradient(total, x)).tolist() == [[0.0, 0.0], [3.0 + 6 * 0.5, 3.0 + 6 * 3.0]]
 
 
-@pytest.fixture(scope="module")
-def two_devices(forked: Callable[..., str]) -> dict[str, Any]:
-    """What happens with two CPUs, which TensorFlow makes of one."""
+def test_the_second_of_two_devices_is_used_and_named(forked: Callable[..., str]) -> None:
     program = """
         import json
         import numpy as np
@@ -392,26 +390,15 @@ def two_devices(forked: Callable[..., str]) -> dict[str, Any]:
             found["none such"] = str(error)
         print(json.dumps(found))
     """
-    found: dict[str, Any] = json.loads(forked(program).splitlines()[-1])
-    return found
-
-
-def test_the_second_device_is_used_and_the_first_again(two_devices: dict[str, Any]) -> None:
-    assert two_devices["elsewhere"] == {}
-    assert two_devices["back"] == ["0", "tf-cpu"]
-
-
-def test_the_devices_are_listed_and_are_one_object_each(two_devices: dict[str, Any]) -> None:
-    assert two_devices["devices"] == ["tf-cpu", "tf-cpu:1"]
-    assert two_devices["same object"]
-
-
-def test_devices_that_do_not_mix_or_are_not_there_are_named(two_devices: dict[str, Any]) -> None:
-    assert two_devices["mismatch"] == "add: one input is placed on tf-cpu:1 and another on tf-cpu"
-    assert two_devices["none such"] == (
-        'backend "tf-cpu:2": tensorflow is installed, but finds no such device on this machine. '
-        "It has: tf-cpu, tf-cpu:1"
-    )
+    assert json.loads(forked(program).splitlines()[-1]) == {
+        "elsewhere": {},
+        "back": ["0", "tf-cpu"],
+        "devices": ["tf-cpu", "tf-cpu:1"],
+        "same object": True,
+        "mismatch": "add: one input is placed on tf-cpu:1 and another on tf-cpu",
+        "none such": 'backend "tf-cpu:2": tensorflow is installed, but finds no such device on this machine. '
+        "It has: tf-cpu, tf-cpu:1",
+    }
 
 
 @pytest.mark.parametrize("is_first", [True, False])
