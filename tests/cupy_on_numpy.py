@@ -267,8 +267,9 @@ _C: Final = {
     "uint16": "uint16_t", "uint32": "uint32_t", "uint64": "unsigned long long", "float16": "_Float16",
     "float32": "float", "float64": "double", "complex64": "std::complex<float>", "complex128": "std::complex<double>",
 }  # fmt: skip
+_COMPLEX: Final = "#include <complex>\n"
+"""What the compiler reads longest, for kernels of complex numbers alone."""
 _HEAD: Final = """
-#include <complex>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -350,7 +351,8 @@ class ElementwiseKernel:
 
     def _compiled(self, types: dict[str, np.dtype[Any]], body: str) -> Callable[..., None]:
         aliases = "".join(f"typedef {_C[d.name]} {name};\n" for name, d in types.items() if name not in _C)
-        source = f'{_HEAD}{aliases}extern "C" void run(long long n, void** p) {{\n{body}\n}}\n'
+        head = _COMPLEX + _HEAD if "complex" in aliases + body else _HEAD
+        source = f'{head}{aliases}extern "C" void run(long long n, void** p) {{\n{body}\n}}\n'
         _FOLDER.mkdir(exist_ok=True)
         library = _FOLDER / f"{hashlib.sha1(source.encode()).hexdigest()}.so"
         if not library.exists():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pickle
 import re
@@ -9,7 +10,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -75,36 +75,24 @@ def has_blocks_of(x: xp.Array, where: str) -> bool:
     return kinds == {type(native._meta).__module__} == {"cupy" if where == "dask-gpu" else "numpy"}
 
 
-def test_values_that_are_computed_together_read_the_input_once() -> None:
-    x, source = counted()
-    mean, total = xp.compute(xp.mean(x), xp.sum(x))
-    assert source.reads == 4
-    np.testing.assert_allclose([float(mean), float(total)], [VALUES.mean(), VALUES.sum()])
-    assert str(mean.device) == "numpy"
+READS: dict[str, tuple[Callable[[xp.Array], Any], Any]] = {
+    "together": (lambda x: xp.compute(xp.mean(x), xp.sum(x)), [VALUES.mean(), VALUES.sum()]),
+    "a length and a sum": (
+        lambda x: [(part := x[x > 0.5]).shape[0], xp.sum(part)], [np.sum(VALUES > 0.5), VALUES[VALUES > 0.5].sum()]
+    ),
+    "asked for again": (lambda x: [total := xp.sum(x), float(total), total.tolist(), total + 0], [VALUES.sum()] * 4),
+    "persisted": (lambda x: [np.asarray((y := xp.persist(x * 2)[0]) + 1), y + 2], [VALUES * 2 + 1, VALUES * 2 + 2]),
+}  # fmt: skip
 
 
-def test_a_mask_its_length_and_its_sum_read_the_input_once() -> None:
+@pytest.mark.parametrize("way", READS)
+def test_values_that_are_computed_together_or_again_read_the_input_once(way: str) -> None:
     x, source = counted()
-    chosen = x[x > 0.5]
+    x[x > 0.5]
     assert source.reads == 0
-    assert chosen.shape == (np.sum(VALUES > 0.5),)
-    assert float(xp.sum(chosen)) == pytest.approx(VALUES[VALUES > 0.5].sum())
-    assert source.reads == 4
-
-
-def test_a_value_that_is_asked_for_again_is_not_computed_again() -> None:
-    x, source = counted()
-    total = xp.sum(x)
-    assert float(total) == float(total) == total.tolist()
-    assert bool(total + 1 > total)
-    assert source.reads == 4
-
-
-def test_persisted_arrays_are_computed_once() -> None:
-    x, source = counted()
-    (y,) = xp.persist(x * 2)
-    np.testing.assert_array_equal((y + 1).to_numpy(), VALUES * 2 + 1)
-    np.testing.assert_array_equal((y + 2).to_numpy(), VALUES * 2 + 2)
+    compute, expected = READS[way]
+    for found, wanted in zip(compute(x), expected, strict=True):
+        np.testing.assert_allclose(np.asarray(found), wanted)
     assert source.reads == 4
 
 
@@ -147,19 +135,16 @@ def test_arrays_of_dask_are_arrays_of_this_backend() -> None:
     assert isinstance(xp.to_native(xp.exp(native)), da.Array)
 
 
-def test_arrays_as_blocks_become_blocks_of_numpy() -> None:
-    blocks = da.from_array(np.arange(6.0), chunks=3).map_blocks(lambda b: xp.asarray(b, device="numpy"))
-    np.testing.assert_allclose(xp.exp(blocks).to_numpy(), np.exp(np.arange(6.0)))
-    assert float(np.asarray(blocks.sum().compute())) == 15.0
-
-
-def test_native_blocks_of_other_libraries_become_blocks_of_numpy() -> None:
-    jnp = pytest.importorskip("jax.numpy")
-    meta = jnp.zeros(0, "float32")
-    blocks = da.from_array(np.arange(6, dtype="float32"), chunks=3).map_blocks(jnp.asarray, meta=meta)
+@pytest.mark.parametrize("library", ["anyarray", "jax.numpy"])
+def test_blocks_of_others_become_blocks_of_numpy(library: str) -> None:
+    space = pytest.importorskip(library)
+    meta = None if space is xp else space.zeros(0, "float32")  # None: Dask asks the function
+    make = functools.partial(xp.asarray, device="numpy") if space is xp else space.asarray
+    blocks = da.from_array(np.arange(6, dtype="float32"), chunks=3).map_blocks(make, meta=meta)
     found = xp.exp(blocks)
     assert found.device == xp.device("dask") and has_blocks_of(found, "dask")
     np.testing.assert_allclose(found.to_numpy(), np.exp(np.arange(6)), rtol=1e-6)
+    assert float(np.asarray(blocks.sum().compute())) == 15.0
 
 
 OPERATIONS = {
@@ -202,28 +187,21 @@ def check_operations(kinds: Iterable[str], backend: xp.Backend) -> None:
         np.testing.assert_allclose(np.asarray(one), expected, rtol=1e-5, err_msg=name)
 
 
+@pytest.mark.few_backends
 @pytest.mark.parametrize("kind", OPERATIONS)
 def test_dask_computes_with_arrays_as_blocks(kind: str, backend: xp.Backend) -> None:
     check_operations([kind], backend)
 
 
+def of_other_processes(pytestconfig: pytest.Config) -> Iterable[str]:
+    """Kinds of functions that tell whether Arrays cross to another process."""
+    return OPERATIONS if pytestconfig.getoption("--all-cases") else ("operators", "parts")
+
+
 @pytest.mark.few_backends
-def test_dask_computes_with_arrays_as_blocks_in_processes(backend: xp.Backend) -> None:
+def test_dask_computes_with_arrays_as_blocks_in_processes(backend: xp.Backend, pytestconfig: pytest.Config) -> None:
     with dask.config.set(scheduler="processes", num_workers=1):
-        check_operations(OPERATIONS, backend)
-
-
-@pytest.mark.few_backends
-def test_dask_computes_with_arrays_as_blocks_on_a_cluster(backend: xp.Backend) -> None:
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-        dask.config.set(scheduler=None),
-        warnings.catch_warnings(),
-    ):
-        warnings.simplefilter("ignore")
-        check_operations(OPERATIONS, backend)
+        check_operations(of_other_processes(pytestconfig), backend)
 
 
 def test_dask_takes_percentiles_of_arrays(backend: xp.Backend) -> None:
@@ -255,40 +233,29 @@ def killed(a: Any, marker: str) -> Any:
     return os.kill(os.getpid(), signal.SIGKILL)
 
 
-def test_a_cluster_computes_the_same_and_its_tasks_see_no_block(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_computes_the_same_and_its_tasks_see_no_block(tmp_path: Path, pytestconfig: pytest.Config) -> None:
     distributed = pytest.importorskip("distributed")
+    workers = 2 if pytestconfig.getoption("--all-cases") else 1
     with (
-        warnings.catch_warnings(),
-        distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(workers, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
         dask.config.set(scheduler=None),
     ):
-        warnings.simplefilter("ignore")
         assert client.submit(seen_in_a_task).result() == ("numpy", "float64")
-        x = split(VALUES, 3, 5)
-        np.testing.assert_allclose(program(x).to_numpy(), program(xp.asarray(VALUES, device="numpy")).to_numpy())
-        chosen = x[x > 0]
-        assert chosen.shape == (np.sum(VALUES > 0),)
-        mean, spread = xp.compute(xp.mean(x), xp.std(x))
-        np.testing.assert_allclose([float(mean), float(spread)], [VALUES.mean(), VALUES.std()])
-        for name, function in FUNCTIONS.items():
-            with xp.backend("numpy"):
-                wanted = function(xp.asarray(VALUES))
-            np.testing.assert_allclose(function(x).to_numpy(), wanted.to_numpy(), rtol=1e-5, err_msg=name)
+        check_operations(of_other_processes(pytestconfig), xp.device("numpy"))
+        x = split(VALUES, 6, 5)
+        assert x[x > 0].shape == (np.sum(VALUES > 0),)
+        with xp.backend("numpy"):
+            wanted = [function(xp.asarray(VALUES)) for function in FUNCTIONS.values()]
+        found = xp.compute(*[function(x) for function in FUNCTIONS.values()])
+        for name, one, expected in zip(FUNCTIONS, found, wanted, strict=True):
+            np.testing.assert_allclose(one.to_numpy(), expected.to_numpy(), rtol=1e-5, err_msg=name)
 
-        blocks = da.from_array(VALUES, chunks=(12, 5))
-        dying = xp.sum(xp.from_native(blocks.map_blocks(killed, str(tmp_path / "a"), meta=VALUES[:0])))
-        np.testing.assert_allclose(float(dying), VALUES.sum())  # another worker computed it again
         client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
-        dying = xp.sum(xp.from_native(blocks.map_blocks(killed, str(tmp_path / "b"), meta=VALUES[:0])))
+        dying = da.from_array(VALUES, chunks=(12, 5)).map_blocks(killed, str(tmp_path / "died"), meta=VALUES[:0])
         with pytest.raises(xp.BackendError, match="dask: the cluster ended or lost its workers while it computed"):
-            float(dying)
-
-
-def program(x: xp.Array) -> xp.Array:
-    with xp.backend(x.device):
-        z = (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)
-        return xp.linalg.eigvalsh(z.T @ z / x.shape[0])
+            float(xp.sum(xp.from_native(dying)))
 
 
 FUNCTIONS = {
@@ -336,6 +303,7 @@ FUNCTIONS = {
     "clip": lambda x: xp.clip(x, max=0.5),
     "isin": lambda x: xp.isin(xp.round(x), xp.asarray([0.0, 1.0])),
     "median": lambda x: xp.median(x, axis=0),
+    "eigvalsh": lambda x: xp.linalg.eigvalsh((z := (x - xp.mean(x, axis=0)) / xp.std(x, axis=0)).T @ z),
     "stack of totals": lambda x: xp.stack([xp.sum(x), xp.std(x), xp.max(x)]),
 }  # fmt: skip
 
@@ -525,21 +493,11 @@ def test_blocks_of_cupy_need_cupy(run_python: Callable[..., str]) -> None:
 @pytest.mark.skipif(HAS_CUPY or shutil.which("g++") is None, reason="CuPy is installed, or no compiler")
 def test_the_same_on_the_stand_in_of_cupy() -> None:
     pytest.importorskip("array_api_compat")
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "cupy_on_numpy",
-        "-p",
-        "no:cacheprovider",
-        "-k",
-        "dask-gpu and not chunks0",
-    ]
+    options = ["-q", "-p", "cupy_on_numpy", "-p", "no:cacheprovider", "--backends", "numpy"]
     here = Path(__file__)
     paths = os.pathsep.join([str(here.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [*command, str(here)], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=240
-    )
+        [sys.executable, "-m", "pytest", *options, "-k", "dask-gpu and not chunks0", str(here)],
+        env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
     assert done.returncode == 0 and re.search(r"\d\d passed", done.stdout), done.stdout[-3000:]

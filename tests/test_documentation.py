@@ -65,6 +65,7 @@ def run_examples(text: str, name: str, namespace: dict[str, Any]) -> None:
 
 
 @pytest.mark.few_backends
+@pytest.mark.sampled
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_the_blocks_of_a_page_run(page: Path, backend: xp.Backend) -> None:
     text = page.read_text()

@@ -62,10 +62,8 @@ NOT_ARRAYS: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.concat(3), "concat: arrays must be a list or a tuple of Arrays, not int"),
     (lambda: xp.concat([floats(2), [1.0]]), "concat: arrays[1] must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.stack([floats(2), 1.0]), "stack: arrays[1] must be an Array, not float. Wrap it: xp.asarray(...)"),
-    (
-        lambda: xp.broadcast_arrays(floats(2), [1.0]),
-        "broadcast_arrays: arrays[1] must be an Array, not list. Wrap it: xp.asarray(...)",
-    ),
+    (lambda: xp.broadcast_arrays(floats(2), [1.0]),
+     "broadcast_arrays: arrays[1] must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.meshgrid([1.0]), "meshgrid: arrays[0] must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.zeros_like([1.0]), "zeros_like: x must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.astype([1.0], xp.int8), "astype: x must be an Array, not list. Wrap it: xp.asarray(...)"),
@@ -73,16 +71,7 @@ NOT_ARRAYS: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.fft.fft([1.0]), "fft: x must be an Array, not list. Wrap it: xp.asarray(...)"),
     (lambda: xp.from_dlpack([1.0]), "from_dlpack: x must have __dlpack__, not list"),
     (lambda: xp.Array(), "Array: cannot be called. Make an Array: xp.asarray(...)"),
-]
-
-
-@pytest.mark.parametrize(("call", "sentence"), NOT_ARRAYS, ids=[sentence for _, sentence in NOT_ARRAYS])
-@pytest.mark.usefixtures("backend")
-def test_what_is_no_array_is_refused(call: Callable[[], object], sentence: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        call()
-    assert str(caught.value) == sentence
-    assert isinstance(caught.value, xp.ArgumentTypeError)
+]  # fmt: skip
 
 
 @pytest.mark.usefixtures("backend")
@@ -93,23 +82,8 @@ def test_an_operator_with_a_foreign_operand_is_python_s_own_error() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_arrays_of_a_library_are_taken() -> None:
-    assert xp.exp(np.zeros(2)).tolist() == [1.0, 1.0]
-
-
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("function", ["concat", "stack"])
-def test_no_arrays_at_all_are_refused_where_they_are_joined(function: str) -> None:
-    with pytest.raises(ValueError) as caught:
-        getattr(xp, function)([])
-    assert str(caught.value) == f"{function}: arrays must hold at least one Array, but is empty"
-
-
-@pytest.mark.usefixtures("backend")
 def test_no_arrays_at_all_give_an_empty_tuple_as_in_numpy() -> None:
     assert xp.meshgrid() == xp.meshgrid(indexing="ij") == xp.broadcast_arrays() == ()
-    with pytest.raises(ValueError, match=r"^result_type: needs at least one Array or dtype$"):
-        xp.result_type()
 
 
 @pytest.mark.usefixtures("backend")
@@ -136,45 +110,27 @@ SHIFTS = "bitwise_left_shift bitwise_right_shift"
 
 WRONG_DTYPES: list[tuple[Callable[[], object], str]] = [
     *[
-        (lambda f=f: getattr(xp, f)(complexes(2), complexes(2)), wrong_dtype(f, "x1", words, "complex128"))
-        for names, words in ((REAL, "real floating-point"), (ORDERED, "real numeric"), (SHIFTS, "integer"))
+        (lambda f=f, inputs=inputs: getattr(xp.fft if "fft" in f else xp, f)(*[make(4) for make in inputs]),
+         wrong_dtype(f, parameter, words, came))
+        for inputs, parameter, came, names, words in (
+            ((complexes, complexes), "x1", "complex128", REAL, "real floating-point"),
+            ((complexes, complexes), "x1", "complex128", ORDERED, "real numeric"),
+            ((complexes, complexes), "x1", "complex128", SHIFTS, "integer"),
+            ((floats, complexes), "x2", "complex128", REAL, "real floating-point"),
+            ((floats, complexes), "x2", "complex128", ORDERED, "real numeric"),
+            ((complexes,), "x", "complex128", "ceil floor trunc sort argsort argmax argmin max min", "real numeric"),
+            ((complexes,), "x", "complex128", "rfft rfftn ihfft signbit", "real floating-point"),
+            ((floats, floats), "x1", "float64", BITWISE, "integer or boolean"),
+            ((floats, floats), "x1", "float64", SHIFTS, "integer"),
+            ((ints, floats), "x2", "float64", BITWISE, "integer or boolean"),
+            ((ints, floats), "x2", "float64", SHIFTS, "integer"),
+            ((ints, ints), "x1", "int64", "logical_and logical_or logical_xor", "boolean"),
+            ((bools,), "x", "bool", "negative positive sign", "numeric"),
+        )
         for f in names.split()
-    ],
-    *[
-        (lambda f=f: getattr(xp, f)(floats(2), complexes(2)), wrong_dtype(f, "x2", words, "complex128"))
-        for names, words in ((REAL, "real floating-point"), (ORDERED, "real numeric"))
-        for f in names.split()
-    ],
-    *[
-        (lambda f=f: getattr(xp, f)(complexes(2)), wrong_dtype(f, "x", "real numeric", "complex128"))
-        for f in "ceil floor trunc clip sort argsort argmax argmin max min".split()
-        if f != "clip"
-    ],
-    *[
-        (lambda f=f: getattr(xp, f)(floats(2), floats(2)), wrong_dtype(f, "x1", words, "float64"))
-        for names, words in ((BITWISE, "integer or boolean"), (SHIFTS, "integer"))
-        for f in names.split()
-    ],
-    *[
-        (lambda f=f: getattr(xp, f)(ints(2), floats(2)), wrong_dtype(f, "x2", words, "float64"))
-        for names, words in ((BITWISE, "integer or boolean"), (SHIFTS, "integer"))
-        for f in names.split()
-    ],
-    *[
-        (lambda f=f: getattr(xp, f)(ints(2), ints(2)), wrong_dtype(f, "x1", "boolean", "int64"))
-        for f in "logical_and logical_or logical_xor".split()
-    ],
-    *[
-        (lambda f=f: getattr(xp, f)(bools(2)), wrong_dtype(f, "x", "numeric", "bool"))
-        for f in "negative positive sign".split()
-    ],
-    *[
-        (lambda f=f: getattr(xp.fft, f)(complexes(4)), wrong_dtype(f, "x", "real floating-point", "complex128"))
-        for f in "rfft rfftn ihfft".split()
     ],
     (lambda: xp.logical_not(ints(2)), wrong_dtype("logical_not", "x", "boolean", "int64")),
     (lambda: xp.bitwise_invert(floats(2)), wrong_dtype("bitwise_invert", "x", "integer or boolean", "float64")),
-    (lambda: xp.signbit(complexes(2)), wrong_dtype("signbit", "x", "real floating-point", "complex128")),
     (lambda: xp.imag(floats(2)), wrong_dtype("imag", "x", "complex floating-point", "float64")),
     (lambda: xp.clip(complexes(2), 0, 1), wrong_dtype("clip", "x", "real numeric", "complex128")),
     (lambda: xp.subtract(bools(2), bools(2)), wrong_dtype("subtract", "x1", "numeric", "bool")),
@@ -182,39 +138,17 @@ WRONG_DTYPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.take(floats(3), bools(3)), wrong_dtype("take", "indices", "integer", "bool")),
     (lambda: xp.take_along_axis(floats(3), floats(1)), wrong_dtype("take_along_axis", "indices", "integer", "float64")),
     (lambda: xp.repeat(floats(3), floats(3)), wrong_dtype("repeat", "repeats", "integer", "float64")),
-    (
-        lambda: xp.searchsorted(complexes(3), complexes(1)),
-        wrong_dtype("searchsorted", "x1", "real numeric", "complex128"),
-    ),
-    (lambda: xp.less(complexes(2), complexes(2)), wrong_dtype("less", "x1", "real numeric", "complex128")),
+    (lambda: xp.searchsorted(complexes(3), complexes(1)),
+     wrong_dtype("searchsorted", "x1", "real numeric", "complex128")),
     (lambda: floats(2) & floats(2), wrong_dtype("bitwise_and", "x1", "integer or boolean", "float64")),
     (lambda: ints(2) << 1.5, wrong_dtype("bitwise_left_shift", "x2", "integer", "float64")),
     (lambda: 1.5 << ints(2), wrong_dtype("bitwise_left_shift", "x1", "integer", "float64")),
     (lambda: ~floats(2), wrong_dtype("bitwise_invert", "x", "integer or boolean", "float64")),
     (lambda: -bools(2), wrong_dtype("negative", "x", "numeric", "bool")),
-]
-
-
-@pytest.mark.parametrize(("call", "sentence"), WRONG_DTYPES, ids=[s.partition(". ")[0] for _, s in WRONG_DTYPES])
-@pytest.mark.usefixtures("backend")
-def test_a_dtype_that_the_standard_forbids_is_refused(call: Callable[[], object], sentence: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        call()
-    assert str(caught.value) == sentence
+]  # fmt: skip
 
 
 DTYPES = "bool, int8, int16, int32, int64, uint8, uint16, uint32, uint64, float32, float64, complex64, complex128"
-
-
-@pytest.mark.parametrize(
-    ("wanted", "shown"),
-    [("float63", "'float63'"), (object, "<class 'object'>"), ("U3", "'U3'"), ("datetime64[s]", "'datetime64[s]'")],
-)
-@pytest.mark.usefixtures("backend")
-def test_what_is_no_dtype_of_an_array_is_refused(wanted: Any, shown: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        xp.zeros(2, dtype=wanted)
-    assert str(caught.value) == f"zeros: dtype must be one of {DTYPES}, float16, bfloat16, not {shown}"
 
 
 def no_such_axis(function: str, axis: int, ndim: int) -> str:
@@ -257,119 +191,67 @@ WRONG_AXES: list[tuple[Callable[[], object], str]] = [
         for axes in ((2, 0), (0, 2), ((0, 1), (2, 0)))
     ],
     (lambda: xp.linalg.vector_norm(floats(2), axis=1), no_such_axis("vector_norm", 1, 1)),
-]
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "sentence"), WRONG_AXES, ids=[sentence for _, sentence in WRONG_AXES])
-@pytest.mark.usefixtures("backend")
-def test_an_axis_that_the_array_does_not_have_is_refused(call: Callable[[], object], sentence: str) -> None:
-    with pytest.raises(IndexError) as caught:
-        call()
-    assert str(caught.value) == sentence
-    assert isinstance(caught.value, xp.AxisError)
-
-
+KINDS = "bool, signed integer, unsigned integer, integral, real floating, complex floating, numeric"
 WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     *[
-        (
-            lambda f=f: getattr(xp, f)(floats(2), floats(3)),
-            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together",
+        (lambda f=f, make=make: getattr(xp, f)(make(2), make(3)),
+         f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together")
+        for make, names in (
+            (floats, f"add divide equal multiply not_equal pow subtract {REAL} {ORDERED}"),
+            (ints, f"{BITWISE} {SHIFTS}"),
+            (bools, "logical_and logical_or logical_xor"),
         )
-        for f in (
-            "add atan2 copysign divide equal floor_divide greater greater_equal hypot less less_equal logaddexp "
-            "maximum minimum multiply nextafter not_equal pow remainder subtract"
-        ).split()
-    ],
-    *[
-        (
-            lambda f=f: getattr(xp, f)(ints(2), ints(3)),
-            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together",
-        )
-        for f in f"{BITWISE} {SHIFTS}".split()
-    ],
-    *[
-        (
-            lambda f=f: getattr(xp, f)(bools(2), bools(3)),
-            f"{f}: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together",
-        )
-        for f in "logical_and logical_or logical_xor".split()
+        for f in names.split()
     ],
     (lambda: floats(2) + floats(3), "add: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together"),
     (lambda: floats(2, 3) == floats(2), "equal: x1 of shape (2, 3) and x2 of shape (2,) cannot be broadcast together"),
     (lambda: floats(2) + ints(3), "add: x1 of shape (2,) and x2 of shape (3,) cannot be broadcast together"),
-    (
-        lambda: xp.where(bools(2), floats(3), floats(3)),
-        "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape (3,) cannot be broadcast together",
-    ),
-    (
-        lambda: xp.where(bools(2), floats(3), 1.0),
-        "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape () cannot be broadcast together",
-    ),
+    (lambda: xp.where(bools(2), floats(3), floats(3)),
+     "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape (3,) cannot be broadcast together"),
+    (lambda: xp.where(bools(2), floats(3), 1.0),
+     "where: condition of shape (2,) and x1 of shape (3,) and x2 of shape () cannot be broadcast together"),
     (lambda: xp.clip(floats(2), floats(3)), "clip: x of shape (2,) and min of shape (3,) cannot be broadcast together"),
-    (
-        lambda: xp.broadcast_arrays(floats(2), floats(3)),
-        "broadcast_arrays: arrays[0] of shape (2,) and arrays[1] of shape (3,) cannot be broadcast together",
-    ),
+    (lambda: xp.broadcast_arrays(floats(2), floats(3)),
+     "broadcast_arrays: arrays[0] of shape (2,) and arrays[1] of shape (3,) cannot be broadcast together"),
     (lambda: xp.repeat(floats(3), ints(2)), "repeat: repeats must have the shape (3,) or (1,) to fit x, not (2,)"),
-    (
-        lambda: xp.repeat(floats(2, 3), ints(3), axis=0),
-        "repeat: repeats must have the shape (2,) or (1,) to fit x, not (3,)",
-    ),
-    (
-        lambda: xp.take_along_axis(floats(2, 3), ints(3, 3), axis=1),
-        "take_along_axis: x of shape (2, 3) and indices of shape (3, 3) cannot be broadcast beside axis 1",
-    ),
+    (lambda: xp.repeat(floats(2, 3), ints(3), axis=0),
+     "repeat: repeats must have the shape (2,) or (1,) to fit x, not (3,)"),
+    (lambda: xp.take_along_axis(floats(2, 3), ints(3, 3), axis=1),
+     "take_along_axis: x of shape (2, 3) and indices of shape (3, 3) cannot be broadcast beside axis 1"),
     (lambda: xp.broadcast_to(floats(2), (3,)), "broadcast_to: x of shape (2,) does not broadcast to (3,)"),
     (lambda: xp.broadcast_to(floats(2, 2), (2,)), "broadcast_to: x of shape (2, 2) does not broadcast to (2,)"),
     (lambda: xp.reshape(floats(2, 3), (4,)), "reshape: x of shape (2, 3) does not fit shape (4,)"),
     (lambda: xp.reshape(floats(2, 3), (-1, 4)), "reshape: x of shape (2, 3) does not fit shape (-1, 4)"),
     (lambda: xp.reshape(floats(2, 3), (-1, -1)), "reshape: shape must hold -1 once at most, not (-1, -1)"),
     (lambda: xp.squeeze(floats(2, 1), 0), "squeeze: axis 0 of x of shape (2, 1) must have the length 1, not 2"),
-    (
-        lambda: xp.permute_dims(floats(2, 3), (0, 0)),
-        "permute_dims: axes must be a permutation of the 2 axes of x, not (0, 0)",
-    ),
-    (
-        lambda: xp.permute_dims(floats(2, 3), (0,)),
-        "permute_dims: axes must be a permutation of the 2 axes of x, not (0,)",
-    ),
-    (
-        lambda: xp.moveaxis(floats(2, 3), (0, 1), 0),
-        "moveaxis: source and destination must name as many different axes of x, not (0, 1) and 0",
-    ),
-    (
-        lambda: xp.concat([floats(2, 3), floats(2, 2)]),
-        "concat: arrays[1] of shape (2, 2) does not fit arrays[0] of shape (2, 3) along axis 0",
-    ),
+    (lambda: xp.permute_dims(floats(2, 3), (0, 0)),
+     "permute_dims: axes must be a permutation of the 2 axes of x, not (0, 0)"),
+    (lambda: xp.permute_dims(floats(2, 3), (0,)),
+     "permute_dims: axes must be a permutation of the 2 axes of x, not (0,)"),
+    (lambda: xp.moveaxis(floats(2, 3), (0, 1), 0),
+     "moveaxis: source and destination must name as many different axes of x, not (0, 1) and 0"),
+    (lambda: xp.concat([floats(2, 3), floats(2, 2)]),
+     "concat: arrays[1] of shape (2, 2) does not fit arrays[0] of shape (2, 3) along axis 0"),
     (lambda: xp.stack([floats(2), floats(3)]), "stack: arrays[1] of shape (3,) must have the shape (2,) of arrays[0]"),
-    (
-        lambda: xp.matmul(floats(2, 3), floats(2, 3)),
-        "matmul: x1 of shape (2, 3) and x2 of shape (2, 3) do not fit: 3 is not 2",
-    ),
+    (lambda: xp.matmul(floats(2, 3), floats(2, 3)),
+     "matmul: x1 of shape (2, 3) and x2 of shape (2, 3) do not fit: 3 is not 2"),
     (lambda: floats(2) @ floats(3), "matmul: x1 of shape (2,) and x2 of shape (3,) do not fit: 2 is not 3"),
-    (
-        lambda: floats(2, 3, 3) @ floats(4, 3, 3),
-        "matmul: x1 of shape (2, 3, 3) and x2 of shape (4, 3, 3) cannot be broadcast together",
-    ),
-    (
-        lambda: xp.matmul(floats(), floats(2)),
-        "matmul: x1 and x2 must have at least one axis. Multiply by a scalar with *",
-    ),
+    (lambda: floats(2, 3, 3) @ floats(4, 3, 3),
+     "matmul: x1 of shape (2, 3, 3) and x2 of shape (4, 3, 3) cannot be broadcast together"),
+    (lambda: xp.matmul(floats(), floats(2)),
+     "matmul: x1 and x2 must have at least one axis. Multiply by a scalar with *"),
     (lambda: xp.vecdot(floats(2), floats(3)), "vecdot: x1 of shape (2,) and x2 of shape (3,) do not fit with axis=-1"),
-    (
-        lambda: xp.tensordot(floats(2, 3), floats(2, 3), axes=1),
-        "tensordot: x1 of shape (2, 3) and x2 of shape (2, 3) do not fit with axes=1",
-    ),
+    (lambda: xp.tensordot(floats(2, 3), floats(2, 3), axes=1),
+     "tensordot: x1 of shape (2, 3) and x2 of shape (2, 3) do not fit with axes=1"),
     (lambda: xp.take(floats(2, 2), ints(1)), "take: axis must be given, as x has 2 axes"),
     (lambda: xp.cumulative_sum(floats(2, 2)), "cumulative_sum: axis must be given, as x has 2 axes"),
-    (
-        lambda: xp.max(floats(0)),
-        "max: x of shape (0,) has no elements along the axis, and the function has no identity",
-    ),
-    (
-        lambda: xp.argmin(floats(0)),
-        "argmin: x of shape (0,) has no elements along the axis, and the function has no identity",
-    ),
+    (lambda: xp.max(floats(0)),
+     "max: x of shape (0,) has no elements along the axis, and the function has no identity"),
+    (lambda: xp.argmin(floats(0)),
+     "argmin: x of shape (0,) has no elements along the axis, and the function has no identity"),
     (lambda: xp.nonzero(floats()), "nonzero: x must have at least one axis"),
     (lambda: xp.repeat(floats(2), -1), "repeat: repeats must not be negative, not -1"),
     (lambda: xp.linalg.inv(floats(2, 3)), "inv: x must be (..., n, n), not shape (2, 3)"),
@@ -378,10 +260,21 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.linalg.svd(floats(2)), "svd: x must be (..., m, n), not shape (2,)"),
     (lambda: xp.linalg.solve(floats(2, 2), floats(3)), "solve: x1 of shape (2, 2) and x2 of shape (3,) do not fit"),
     (lambda: xp.linalg.outer(floats(2, 2), floats(3)), "outer: x1 must have one axis, not shape (2, 2)"),
-    (
-        lambda: xp.linalg.cross(floats(2), floats(2)),
-        "cross: x1 of shape (2,) and x2 of shape (2,) do not fit with axis=-1",
-    ),
+    (lambda: xp.linalg.cross(floats(2), floats(2)),
+     "cross: x1 of shape (2,) and x2 of shape (2,) do not fit with axis=-1"),
+    (lambda: xp.concat([]), "concat: arrays must hold at least one Array, but is empty"),
+    (lambda: xp.stack([]), "stack: arrays must hold at least one Array, but is empty"),
+    (lambda: xp.result_type(), "result_type: needs at least one Array or dtype"),
+    (lambda: xp.isdtype(xp.int8, "float"), f"isdtype: kind must be one of {KINDS}, not 'float'"),
+    (lambda: xp.__array_namespace_info__().dtypes(kind="float"), f"dtypes: kind must be one of {KINDS}, not 'float'"),
+    (lambda: floats(1).__array_namespace__(api_version="2019.01"),
+     "__array_namespace__: api_version must be one of 2021.12, 2022.12, 2023.12, 2024.12, 2025.12, not '2019.01'"),
+    *[
+        (lambda given=given, wanted=wanted: xp.broadcast_to(floats(*given), wanted),
+         f"broadcast_to: x of shape {given} does not broadcast to {wanted}")
+        for given, wanted in (((1,), (-1,)), ((1, 1, 3), (3,)), ((3,), (2,)))
+    ],
+    (lambda: xp.zeros((1,) * 65), "zeros: shape must have at most 64 axes, not 65"),
     (lambda: xp.zeros(-1), "zeros: shape must not be negative, not (-1,)"),
     (lambda: xp.full((2, -3), 1), "full: shape must not be negative, not (2, -3)"),
     (lambda: xp.eye(0, -1), "eye: shape must not be negative, not (0, -1)"),
@@ -391,16 +284,7 @@ WRONG_SHAPES: list[tuple[Callable[[], object], str]] = [
     (lambda: floats(2).mT, "mT: x must have at least 2 axes, not 1"),
     (lambda: bool(floats(2)), "bool: the truth of an Array of shape (2,) is ambiguous. Use xp.any(x) or xp.all(x)"),
     (lambda: bool(floats(0)), "bool: the truth of an Array of shape (0,) is ambiguous. Use xp.any(x) or xp.all(x)"),
-]
-
-
-@pytest.mark.parametrize(("call", "sentence"), WRONG_SHAPES, ids=[sentence for _, sentence in WRONG_SHAPES])
-@pytest.mark.usefixtures("backend")
-def test_a_shape_that_does_not_fit_is_refused(call: Callable[[], object], sentence: str) -> None:
-    with pytest.raises(ValueError) as caught:
-        call()
-    assert str(caught.value) == sentence
-    assert isinstance(caught.value, xp.ArgumentValueError)
+]  # fmt: skip
 
 
 OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
@@ -417,166 +301,136 @@ OTHER_TYPES: list[tuple[Callable[[], object], str]] = [
     (lambda: xp.zeros(2.5), "zeros: shape must be an int or a sequence of ints, not 2.5"),
     (lambda: xp.zeros((2, 1.5)), "zeros: shape must be an int or a sequence of ints, not (2, 1.5)"),
     (lambda: xp.zeros(2, device=3), 'device: must be a device or its name, such as "numpy" or "jax-gpu:1", not int'),
-    (
-        lambda: xp.astype(complexes(2), xp.float64),
-        "astype: x is complex128 and cannot become float64. Take its real part: xp.real(x)",
-    ),
+    (lambda: xp.astype(complexes(2), xp.float64),
+     "astype: x is complex128 and cannot become float64. Take its real part: xp.real(x)"),
     (lambda: xp.full(2, 1j, dtype=xp.float32), "full: fill_value must not be complex for dtype float32"),
-    (
-        lambda: xp.linspace(0, 1j, 3, dtype=xp.float32),
-        "linspace: start and stop must not be complex for dtype float32. Leave dtype out",
-    ),
+    (lambda: xp.linspace(0, 1j, 3, dtype=xp.float32),
+     "linspace: start and stop must not be complex for dtype float32. Leave dtype out"),
     (lambda: xp.arange(1j), "arange: start, stop and step must be real numbers, not 0, 1j and 1"),
-    (
-        lambda: xp.asarray(complexes(2), dtype=xp.float32),
-        "asarray: obj is complex128 and cannot become float32. Take its real part: xp.real(obj)",
-    ),
-    (
-        lambda: xp.asarray(xp.to_native(complexes(2)), dtype=xp.float32),
-        "asarray: obj is complex128 and cannot become float32. Take its real part: xp.real(obj)",
-    ),
-    (
-        lambda: xp.asarray([1j], dtype=xp.float32),
-        "asarray: obj is complex and cannot become float32. Take its real part",
-    ),
-    (
-        lambda: xp.full(2, "a"),  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
-        "full: fill_value must be a number or an Array without axes, not 'a'",
-    ),
+    (lambda: xp.asarray(complexes(2), dtype=xp.float32),
+     "asarray: obj is complex128 and cannot become float32. Take its real part: xp.real(obj)"),
+    (lambda: xp.asarray(xp.to_native(complexes(2)), dtype=xp.float32),
+     "asarray: obj is complex128 and cannot become float32. Take its real part: xp.real(obj)"),
+    (lambda: xp.asarray([1j], dtype=xp.float32),
+     "asarray: obj is complex and cannot become float32. Take its real part"),
+    (lambda: xp.full(2, "a"), "full: fill_value must be a number or an Array without axes, not 'a'"),
+    *[
+        (lambda one=one: xp.zeros(2, dtype=one),
+         f"zeros: dtype must be one of {DTYPES}, float16, bfloat16, not {one!r}")
+        for one in ("float63", object, "U3", "datetime64[s]")
+    ],
     (lambda: xp.finfo(xp.int8), "finfo: type must be a floating-point dtype, not int8. Use xp.iinfo"),
     (lambda: xp.iinfo(xp.float32), "iinfo: type must be an integer dtype, not float32. Use xp.finfo"),
-]
+]  # fmt: skip
 
 
 INT_OR_INTS = "an int, a sequence of ints or None"
 SHAPE = "an int or a sequence of ints"
-NO_INTEGERS: list[tuple[Callable[[Any, Any], object], str]] = [
-    (lambda xp, x: xp.sum(x, axis=1.5), f"sum: axis must be {INT_OR_INTS}, not 1.5"),
-    (lambda xp, x: xp.mean(x, axis="0"), f"mean: axis must be {INT_OR_INTS}, not '0'"),
-    (lambda xp, x: xp.max(x, axis=(0.0, 1)), f"max: axis must be {INT_OR_INTS}, not (0.0, 1)"),
-    (lambda xp, x: xp.any(x, axis=xp.asarray(1.0)), f"any: axis must be {INT_OR_INTS}, not 1.0"),
-    (lambda xp, x: xp.sum(x, axis=True), f"sum: axis must be {INT_OR_INTS}, not True"),
-    (lambda xp, x: xp.argmax(x, axis=False), "argmax: axis must be an int or None, not False"),
-    (lambda xp, x: xp.sum(x, axis=np.True_), f"sum: axis must be {INT_OR_INTS}, not np.True_"),
-    (lambda xp, x: xp.sum(x, axis=b"a"), f"sum: axis must be {INT_OR_INTS}, not b'a'"),
-    (lambda xp, x: xp.flip(x, axis={0}), f"flip: axis must be {INT_OR_INTS}, not {{0}}"),
-    (lambda xp, x: xp.mean(x, axis=((0,),)), f"mean: axis must be {INT_OR_INTS}, not ((0,),)"),
-    (lambda xp, x: xp.roll(x, 1, axis=(None, 0)), f"roll: axis must be {INT_OR_INTS}, not (None, 0)"),
-    (lambda xp, x: xp.concat([x, x], axis=...), "concat: axis must be an int or None, not Ellipsis"),
-    (lambda xp, x: xp.broadcast_to(x, ((2,), 3)), f"broadcast_to: shape must be {SHAPE}, not ((2,), 3)"),
-    (lambda xp, x: xp.sort(x, axis=(0,)), "sort: axis must be an int, not (0,)"),
-    (lambda xp, x: xp.sort(x, axis=None), "sort: axis must be an int, not None"),
-    (lambda xp, x: xp.argmax(x, axis=(0, 1)), "argmax: axis must be an int or None, not (0, 1)"),
-    (lambda xp, x: xp.concat([x, x], axis=0.0), "concat: axis must be an int or None, not 0.0"),
-    (lambda xp, x: xp.stack([x, x], axis=None), "stack: axis must be an int, not None"),
-    (lambda xp, x: xp.expand_dims(x, (0.0,)), "expand_dims: axis must be an int or a sequence of ints, not (0.0,)"),
-    (lambda xp, x: xp.squeeze(x, None), "squeeze: axis must be an int or a sequence of ints, not None"),
-    (lambda xp, x: xp.moveaxis(x, 0, 1.0), "moveaxis: destination must be an int or a sequence of ints, not 1.0"),
-    (lambda xp, x: xp.reshape(x, (6 / 2, 2)), f"reshape: shape must be {SHAPE}, not (3.0, 2)"),
-    (lambda xp, x: xp.reshape(x, 6.0), f"reshape: shape must be {SHAPE}, not 6.0"),
-    (lambda xp, x: xp.broadcast_to(x, (1.0, 2, 3)), f"broadcast_to: shape must be {SHAPE}, not (1.0, 2, 3)"),
-    (lambda xp, x: xp.broadcast_shapes((2.5,)), f"broadcast_shapes: shapes[0] must be {SHAPE}, not (2.5,)"),
-    (lambda xp, x: xp.tile(x, (1.0, 2)), f"tile: repetitions must be {SHAPE}, not (1.0, 2)"),
-    (lambda xp, x: xp.permute_dims(x, (1.0, 0)), "permute_dims: axes must be a sequence of ints, not (1.0, 0)"),
-    (lambda xp, x: xp.roll(x, 1.5), "roll: shift must be an int or a sequence of ints, not 1.5"),
-    (lambda xp, x: xp.repeat(x, 2.5), "repeat: repeats must be an int or an Array, not 2.5"),
-    (lambda xp, x: xp.tril(x, k=0.5), "tril: k must be an int, not 0.5"),
-    (lambda xp, x: xp.eye(2, k=0.5), "eye: k must be an int, not 0.5"),
-    (lambda xp, x: xp.linspace(0, 1, 2.5), "linspace: num must be an int, not 2.5"),
-    (lambda xp, x: xp.fft.fft(x, n=4.0), "fft: n must be an int or None, not 4.0"),
-    (lambda xp, x: xp.fft.fftn(x, axes=0), "fftn: axes must be a sequence of ints or None, not 0"),
-    (lambda xp, x: xp.fft.fftshift(x, axes=0.0), "fftshift: axes must be an int, a sequence of ints or None, not 0.0"),
-    (lambda xp, x: xp.fft.fftfreq(2.5), "fftfreq: n must be an int, not 2.5"),
-    (lambda xp, x: xp.tensordot(x, x, axes=1.0), "tensordot: axes must be an int or two sequences of ints, not 1.0"),
-    (lambda xp, x: xp.linalg.matrix_power(x, 2.0), "matrix_power: n must be an int, not 2.0"),
-    (lambda xp, x: xp.std(x, correction="1"), "std: correction must be a number, not '1'"),
-    (lambda xp, x: xp.var(x, correction=None), "var: correction must be a number, not None"),
-]
+NO_INTEGERS: list[tuple[Callable[[Any], object], str]] = [
+    (lambda x: xp.sum(x, axis=1.5), f"sum: axis must be {INT_OR_INTS}, not 1.5"),
+    (lambda x: xp.mean(x, axis="0"), f"mean: axis must be {INT_OR_INTS}, not '0'"),
+    (lambda x: xp.max(x, axis=(0.0, 1)), f"max: axis must be {INT_OR_INTS}, not (0.0, 1)"),
+    (lambda x: xp.any(x, axis=xp.asarray(1.0)), f"any: axis must be {INT_OR_INTS}, not 1.0"),
+    (lambda x: xp.sum(x, axis=True), f"sum: axis must be {INT_OR_INTS}, not True"),
+    (lambda x: xp.argmax(x, axis=False), "argmax: axis must be an int or None, not False"),
+    (lambda x: xp.sum(x, axis=np.True_), f"sum: axis must be {INT_OR_INTS}, not np.True_"),
+    (lambda x: xp.sum(x, axis=b"a"), f"sum: axis must be {INT_OR_INTS}, not b'a'"),
+    (lambda x: xp.flip(x, axis={0}), f"flip: axis must be {INT_OR_INTS}, not {{0}}"),
+    (lambda x: xp.mean(x, axis=((0,),)), f"mean: axis must be {INT_OR_INTS}, not ((0,),)"),
+    (lambda x: xp.roll(x, 1, axis=(None, 0)), f"roll: axis must be {INT_OR_INTS}, not (None, 0)"),
+    (lambda x: xp.concat([x, x], axis=...), "concat: axis must be an int or None, not Ellipsis"),
+    (lambda x: xp.broadcast_to(x, ((2,), 3)), f"broadcast_to: shape must be {SHAPE}, not ((2,), 3)"),
+    (lambda x: xp.sort(x, axis=(0,)), "sort: axis must be an int, not (0,)"),
+    (lambda x: xp.sort(x, axis=None), "sort: axis must be an int, not None"),
+    (lambda x: xp.argmax(x, axis=(0, 1)), "argmax: axis must be an int or None, not (0, 1)"),
+    (lambda x: xp.concat([x, x], axis=0.0), "concat: axis must be an int or None, not 0.0"),
+    (lambda x: xp.stack([x, x], axis=None), "stack: axis must be an int, not None"),
+    (lambda x: xp.expand_dims(x, (0.0,)), "expand_dims: axis must be an int or a sequence of ints, not (0.0,)"),
+    (lambda x: xp.squeeze(x, None), "squeeze: axis must be an int or a sequence of ints, not None"),
+    (lambda x: xp.moveaxis(x, 0, 1.0), "moveaxis: destination must be an int or a sequence of ints, not 1.0"),
+    (lambda x: xp.reshape(x, (6 / 2, 2)), f"reshape: shape must be {SHAPE}, not (3.0, 2)"),
+    (lambda x: xp.reshape(x, 6.0), f"reshape: shape must be {SHAPE}, not 6.0"),
+    (lambda x: xp.broadcast_to(x, (1.0, 2, 3)), f"broadcast_to: shape must be {SHAPE}, not (1.0, 2, 3)"),
+    (lambda x: xp.broadcast_shapes((2.5,)), f"broadcast_shapes: shapes[0] must be {SHAPE}, not (2.5,)"),
+    (lambda x: xp.tile(x, (1.0, 2)), f"tile: repetitions must be {SHAPE}, not (1.0, 2)"),
+    (lambda x: xp.permute_dims(x, (1.0, 0)), "permute_dims: axes must be a sequence of ints, not (1.0, 0)"),
+    (lambda x: xp.roll(x, 1.5), "roll: shift must be an int or a sequence of ints, not 1.5"),
+    (lambda x: xp.repeat(x, 2.5), "repeat: repeats must be an int or an Array, not 2.5"),
+    (lambda x: xp.tril(x, k=0.5), "tril: k must be an int, not 0.5"),
+    (lambda x: xp.eye(2, k=0.5), "eye: k must be an int, not 0.5"),
+    (lambda x: xp.linspace(0, 1, 2.5), "linspace: num must be an int, not 2.5"),
+    (lambda x: xp.fft.fft(x, n=4.0), "fft: n must be an int or None, not 4.0"),
+    (lambda x: xp.fft.fftn(x, axes=0), "fftn: axes must be a sequence of ints or None, not 0"),
+    (lambda x: xp.fft.fftshift(x, axes=0.0), "fftshift: axes must be an int, a sequence of ints or None, not 0.0"),
+    (lambda x: xp.fft.fftfreq(2.5), "fftfreq: n must be an int, not 2.5"),
+    (lambda x: xp.tensordot(x, x, axes=1.0), "tensordot: axes must be an int or two sequences of ints, not 1.0"),
+    (lambda x: xp.linalg.matrix_power(x, 2.0), "matrix_power: n must be an int, not 2.0"),
+    (lambda x: xp.std(x, correction="1"), "std: correction must be a number, not '1'"),
+    (lambda x: xp.var(x, correction=None), "var: correction must be a number, not None"),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("call", "sentence"), NO_INTEGERS, ids=[sentence for _, sentence in NO_INTEGERS])
-@pytest.mark.usefixtures("backend")
-def test_what_is_no_integer_is_refused(call: Callable[[Any, Any], object], sentence: str) -> None:
-    x = xp.reshape(xp.arange(6.0), (2, 3))
-    with pytest.raises(TypeError) as caught:
-        call(xp, x)
-    assert str(caught.value) == sentence
-
-
-NO_CHOICES: list[tuple[Callable[[Any, Any], object], str]] = [
-    (lambda xp, x: xp.linalg.qr(x, mode="full"), "qr: mode must be 'reduced' or 'complete', not 'full'"),
-    (lambda xp, x: xp.fft.fft(x, norm="x"), "fft: norm must be 'backward', 'ortho' or 'forward', not 'x'"),
-    (lambda xp, x: xp.meshgrid(x[0, :], indexing="x"), "meshgrid: indexing must be 'xy' or 'ij', not 'x'"),
-    (lambda xp, x: xp.searchsorted(x[0, :], x, side="x"), "searchsorted: side must be 'left' or 'right', not 'x'"),
-    (
-        lambda xp, x: xp.linalg.matrix_norm(x, ord="x"),
-        "matrix_norm: ord must be a number, 'fro', 'nuc' or None, not 'x'",
-    ),
-    (
-        lambda xp, x: xp.linalg.matrix_norm(x, ord=1.5),
-        "matrix_norm: ord must be 1, -1, 2, -2, inf, -inf, 'fro', 'nuc' or None, not 1.5",
-    ),
-]
-
-
-@pytest.mark.parametrize(("call", "sentence"), NO_CHOICES, ids=[sentence for _, sentence in NO_CHOICES])
-@pytest.mark.usefixtures("backend")
-def test_a_word_that_is_no_choice_is_refused(call: Callable[[Any, Any], object], sentence: str) -> None:
-    with pytest.raises(ValueError) as caught:
-        call(xp, xp.reshape(xp.arange(6.0), (2, 3)))
-    assert str(caught.value) == sentence
+NO_CHOICES: list[tuple[Callable[[Any], object], str]] = [
+    (lambda x: xp.linalg.qr(x, mode="full"), "qr: mode must be 'reduced' or 'complete', not 'full'"),
+    (lambda x: xp.fft.fft(x, norm="x"), "fft: norm must be 'backward', 'ortho' or 'forward', not 'x'"),
+    (lambda x: xp.meshgrid(x[0, :], indexing="x"), "meshgrid: indexing must be 'xy' or 'ij', not 'x'"),
+    (lambda x: xp.searchsorted(x[0, :], x, side="x"), "searchsorted: side must be 'left' or 'right', not 'x'"),
+    (lambda x: xp.linalg.matrix_norm(x, ord="x"),
+     "matrix_norm: ord must be a number, 'fro', 'nuc' or None, not 'x'"),
+    (lambda x: xp.linalg.matrix_norm(x, ord=1.5),
+     "matrix_norm: ord must be 1, -1, 2, -2, inf, -inf, 'fro', 'nuc' or None, not 1.5"),
+]  # fmt: skip
 
 
 # Axes come from np.argsort, lengths from np.prod.
-INTEGERS: dict[str, Callable[[Any, Any, Any, Any], Any]] = {
-    "sum": lambda xp, x, zero, two: xp.sum(x, axis=zero),
-    "sum, several": lambda xp, x, zero, two: xp.sum(x, axis=[zero, 1]),
-    "max": lambda xp, x, zero, two: xp.max(x, axis=zero),
-    "any": lambda xp, x, zero, two: xp.any(x, axis=zero),
-    "count_nonzero": lambda xp, x, zero, two: xp.count_nonzero(x, axis=zero),
-    "argmax": lambda xp, x, zero, two: xp.argmax(x, axis=zero),
-    "sort": lambda xp, x, zero, two: xp.sort(x, axis=zero),
-    "cumulative_sum": lambda xp, x, zero, two: xp.cumulative_sum(x, axis=zero),
-    "diff": lambda xp, x, zero, two: xp.diff(x, axis=zero, n=two - 1),
-    "take": lambda xp, x, zero, two: xp.take(x, xp.asarray([1]), axis=zero),
-    "take_along_axis": lambda xp, x, zero, two: xp.take_along_axis(x, xp.zeros((1, 3), dtype=xp.int64), axis=zero),
-    "concat": lambda xp, x, zero, two: xp.concat([x, x], axis=zero),
-    "stack": lambda xp, x, zero, two: xp.stack([x, x], axis=two),
-    "unstack": lambda xp, x, zero, two: xp.unstack(x, axis=zero)[1],
-    "squeeze": lambda xp, x, zero, two: xp.squeeze(x[:1, :], axis=zero),
-    "expand_dims": lambda xp, x, zero, two: xp.expand_dims(x, axis=two),
-    "flip": lambda xp, x, zero, two: xp.flip(x, axis=zero),
-    "roll": lambda xp, x, zero, two: xp.roll(x, two),
-    "roll along an axis": lambda xp, x, zero, two: xp.roll(x, two, axis=zero + 1),
-    "moveaxis": lambda xp, x, zero, two: xp.moveaxis(x, zero, two - 1),
-    "permute_dims": lambda xp, x, zero, two: xp.permute_dims(x, (two - 1, zero)),
-    "reshape": lambda xp, x, zero, two: xp.reshape(x, (3 * two,)),
-    "reshape to one axis": lambda xp, x, zero, two: xp.reshape(x, 3 * two),
-    "broadcast_to": lambda xp, x, zero, two: xp.broadcast_to(x[0, 0], two),
-    "broadcast_to, several": lambda xp, x, zero, two: xp.broadcast_to(x, (two, two, 3)),
-    "tile": lambda xp, x, zero, two: xp.tile(x, two),
-    "repeat": lambda xp, x, zero, two: xp.repeat(x, two, axis=zero),
-    "tril": lambda xp, x, zero, two: xp.tril(x, k=two - 1),
-    "tensordot": lambda xp, x, zero, two: xp.tensordot(x, x, axes=two),
-    "tensordot of axes": lambda xp, x, zero, two: xp.tensordot(x, x, axes=([zero], [zero])),
-    "matrix_power": lambda xp, x, zero, two: xp.linalg.matrix_power(x @ x.T, two),
-    "diagonal": lambda xp, x, zero, two: xp.linalg.diagonal(x, offset=two - 1),
-    "vecdot": lambda xp, x, zero, two: xp.vecdot(x, x, axis=zero - 1),
-    "vector_norm": lambda xp, x, zero, two: xp.linalg.vector_norm(x, axis=zero),
-    "fft": lambda xp, x, zero, two: xp.real(xp.fft.fft(x, n=two, axis=zero)),
-    "fftn": lambda xp, x, zero, two: xp.real(xp.fft.fftn(x, s=[two], axes=[zero])),
-    "fftshift": lambda xp, x, zero, two: xp.fft.fftshift(x, axes=zero),
+INTEGERS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "sum": lambda x, zero, two: xp.sum(x, axis=zero),
+    "sum, several": lambda x, zero, two: xp.sum(x, axis=[zero, 1]),
+    "max": lambda x, zero, two: xp.max(x, axis=zero),
+    "any": lambda x, zero, two: xp.any(x, axis=zero),
+    "count_nonzero": lambda x, zero, two: xp.count_nonzero(x, axis=zero),
+    "argmax": lambda x, zero, two: xp.argmax(x, axis=zero),
+    "sort": lambda x, zero, two: xp.sort(x, axis=zero),
+    "cumulative_sum": lambda x, zero, two: xp.cumulative_sum(x, axis=zero),
+    "diff": lambda x, zero, two: xp.diff(x, axis=zero, n=two - 1),
+    "take": lambda x, zero, two: xp.take(x, xp.asarray([1]), axis=zero),
+    "take_along_axis": lambda x, zero, two: xp.take_along_axis(x, xp.zeros((1, 3), dtype=xp.int64), axis=zero),
+    "concat": lambda x, zero, two: xp.concat([x, x], axis=zero),
+    "stack": lambda x, zero, two: xp.stack([x, x], axis=two),
+    "unstack": lambda x, zero, two: xp.unstack(x, axis=zero)[1],
+    "squeeze": lambda x, zero, two: xp.squeeze(x[:1, :], axis=zero),
+    "expand_dims": lambda x, zero, two: xp.expand_dims(x, axis=two),
+    "flip": lambda x, zero, two: xp.flip(x, axis=zero),
+    "roll": lambda x, zero, two: xp.roll(x, two),
+    "roll along an axis": lambda x, zero, two: xp.roll(x, two, axis=zero + 1),
+    "moveaxis": lambda x, zero, two: xp.moveaxis(x, zero, two - 1),
+    "permute_dims": lambda x, zero, two: xp.permute_dims(x, (two - 1, zero)),
+    "reshape": lambda x, zero, two: xp.reshape(x, (3 * two,)),
+    "reshape to one axis": lambda x, zero, two: xp.reshape(x, 3 * two),
+    "broadcast_to": lambda x, zero, two: xp.broadcast_to(x[0, 0], two),
+    "broadcast_to, several": lambda x, zero, two: xp.broadcast_to(x, (two, two, 3)),
+    "tile": lambda x, zero, two: xp.tile(x, two),
+    "repeat": lambda x, zero, two: xp.repeat(x, two, axis=zero),
+    "tril": lambda x, zero, two: xp.tril(x, k=two - 1),
+    "tensordot": lambda x, zero, two: xp.tensordot(x, x, axes=two),
+    "tensordot of axes": lambda x, zero, two: xp.tensordot(x, x, axes=([zero], [zero])),
+    "matrix_power": lambda x, zero, two: xp.linalg.matrix_power(x @ x.T, two),
+    "diagonal": lambda x, zero, two: xp.linalg.diagonal(x, offset=two - 1),
+    "vecdot": lambda x, zero, two: xp.vecdot(x, x, axis=zero - 1),
+    "vector_norm": lambda x, zero, two: xp.linalg.vector_norm(x, axis=zero),
+    "fft": lambda x, zero, two: xp.real(xp.fft.fft(x, n=two, axis=zero)),
+    "fftn": lambda x, zero, two: xp.real(xp.fft.fftn(x, s=[two], axes=[zero])),
+    "fftshift": lambda x, zero, two: xp.fft.fftshift(x, axes=zero),
 }
 
 
 @pytest.mark.parametrize("function", INTEGERS)
-@pytest.mark.parametrize("integer", [np.int64, np.int8, xp.asarray], ids=["int64", "int8", "Array"])
 @pytest.mark.usefixtures("backend")
-def test_integers_of_numpy_and_arrays_without_axes_do_as_integers(function: str, integer: Any) -> None:
+def test_integers_of_numpy_and_arrays_without_axes_do_as_integers(function: str) -> None:
     x = xp.reshape(xp.arange(6.0), (2, 3))
-    wanted = INTEGERS[function](xp, x, 0, 2)
-    found = INTEGERS[function](xp, x, integer(0), integer(2))
-    assert found.tolist() == wanted.tolist()
+    wanted = INTEGERS[function](x, 0, 2)
+    for integer in (np.int64, np.int8, xp.asarray):
+        assert INTEGERS[function](x, integer(0), integer(2)).tolist() == wanted.tolist()
 
 
 @pytest.mark.parametrize("function", [name for name in INTEGERS if name != "repeat"])  # which takes arrays of counts
@@ -584,43 +438,37 @@ def test_an_array_as_an_axis_has_no_say_in_where_a_call_runs(function: str, back
     with xp.backend("auto"):
         x = xp.asarray(np.reshape(np.arange(6.0), (2, 3)), device=backend)
         zero, two = xp.asarray(0, device="numpy"), xp.asarray(2, device="numpy")
-        found = INTEGERS[function](xp, x, zero, two)
+        found = INTEGERS[function](x, zero, two)
     assert found.device is backend
 
 
-@pytest.mark.parametrize(("call", "sentence"), OTHER_TYPES, ids=[sentence for _, sentence in OTHER_TYPES])
-@pytest.mark.usefixtures("backend")
-def test_an_argument_of_the_wrong_type_is_refused(call: Callable[[], object], sentence: str) -> None:
-    with pytest.raises(TypeError) as caught:
-        call()
-    assert str(caught.value) == sentence
+CAST = (
+    "{}: the result of dtype float64 cannot be cast to int64 in place. "
+    "Write x = x {} ..., or convert the operand: xp.astype(...)"
+)
 
 
 @pytest.mark.usefixtures("backend")
-def test_an_in_place_result_that_would_change_the_dtype_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("operate", "value", "error", "sentence"),
+    [
+        (operator.iadd, 1.5, TypeError, CAST.format("__iadd__", "+")),
+        (operator.ifloordiv, 1.5, TypeError, CAST.format("__ifloordiv__", "//")),
+        (
+            operator.iadd,
+            np.ones((3, 2), np.int64),
+            ValueError,
+            "__iadd__: the result of shape (3, 2) does not fit in place of (2,)",
+        ),
+    ],
+)
+def test_an_in_place_result_that_would_change_the_dtype_or_the_shape_is_refused(
+    operate: Callable[..., Any], value: Any, error: type[Exception], sentence: str
+) -> None:
     x = ints(2)
-    with pytest.raises(TypeError) as caught:
-        x += 1.5
-    assert str(caught.value) == (
-        "__iadd__: the result of dtype float64 cannot be cast to int64 in place. "
-        "Write x = x + ..., or convert the operand: xp.astype(...)"
-    )
-    with pytest.raises(TypeError) as caught:
-        x //= 1.5
-    assert str(caught.value) == (
-        "__ifloordiv__: the result of dtype float64 cannot be cast to int64 in place. "
-        "Write x = x // ..., or convert the operand: xp.astype(...)"
-    )
+    with pytest.raises(error, match=f"^{re.escape(sentence)}$"):
+        operate(x, xp.asarray(value) if isinstance(value, np.ndarray) else value)
     assert x.tolist() == [1, 1]
-
-
-@pytest.mark.usefixtures("backend")
-def test_an_in_place_result_that_would_change_the_shape_is_refused() -> None:
-    x = floats(2)
-    with pytest.raises(ValueError) as caught:
-        x += floats(3, 2)
-    assert str(caught.value) == "__iadd__: the result of shape (3, 2) does not fit in place of (2,)"
-    assert x.shape == (2,)
 
 
 @pytest.mark.usefixtures("backend")
@@ -630,32 +478,6 @@ def test_a_python_complex_number_written_to_a_real_array_is_refused() -> None:
         x[0] = 1j
     assert x.tolist() == floats(2).tolist()
     assert str(caught.value) == "setitem: value must not be complex for an Array of dtype float64. Take xp.real(value)"
-
-
-@pytest.mark.parametrize(
-    ("kind", "call"),
-    [("isdtype", lambda k: xp.isdtype(xp.int8, k)), ("dtypes", lambda k: xp.__array_namespace_info__().dtypes(kind=k))],
-)
-def test_an_unknown_kind_of_dtype_is_refused(kind: str, call: Callable[[str], object]) -> None:
-    with pytest.raises(ValueError) as caught:
-        call("float")
-    assert str(caught.value) == (
-        f"{kind}: kind must be one of bool, signed integer, unsigned integer, integral, real floating, "
-        "complex floating, numeric, not 'float'"
-    )
-
-
-def test_an_unknown_version_of_the_standard_is_refused() -> None:
-    with pytest.raises(ValueError) as caught:
-        xp.ones(1).__array_namespace__(api_version="2019.01")
-    assert str(caught.value) == (
-        "__array_namespace__: api_version must be one of 2021.12, 2022.12, 2023.12, 2024.12, 2025.12, not '2019.01'"
-    )
-
-
-@pytest.mark.parametrize("exception", errors.__all__)
-def test_every_exception_is_one_of_ours(exception: str) -> None:
-    assert issubclass(getattr(xp, exception), xp.AnyarrayError)
 
 
 BUILT_INS = {
@@ -679,9 +501,9 @@ BUILT_INS = {
 
 
 @pytest.mark.parametrize("exception", [name for name in errors.__all__ if name != "AnyarrayError"])
-def test_every_exception_is_the_built_in_that_fits(exception: str) -> None:
+def test_every_exception_is_one_of_ours_and_the_built_in_that_fits(exception: str) -> None:
     built_in = BUILT_INS[exception]
-    for one in built_in if isinstance(built_in, tuple) else (built_in,):
+    for one in (xp.AnyarrayError, *(built_in if isinstance(built_in, tuple) else (built_in,))):
         assert issubclass(getattr(xp, exception), one)
 
 
@@ -772,7 +594,28 @@ MISFITS: list[tuple[Callable[[], object], type[Exception], str]] = [
 """Calls about which each library complains in words, and with classes, of its own."""
 
 
-@pytest.mark.parametrize(("call", "error", "sentence"), MISFITS, ids=[sentence for _, _, sentence in MISFITS])
+REFUSED: list[tuple[Callable[[], object], type[Exception], str]] = [
+    *[
+        (call, error, sentence)
+        for error, rows in (
+            (xp.ArgumentTypeError, NOT_ARRAYS),
+            (TypeError, WRONG_DTYPES),
+            (xp.AxisError, WRONG_AXES),
+            (xp.ArgumentValueError, WRONG_SHAPES),
+            (TypeError, OTHER_TYPES),
+        )
+        for call, sentence in rows
+    ],
+    *[
+        (lambda call=call: call(floats(2, 3)), error, sentence)
+        for error, rows in ((TypeError, NO_INTEGERS), (ValueError, NO_CHOICES))
+        for call, sentence in rows
+    ],
+    *MISFITS,
+]
+
+
+@pytest.mark.parametrize(("call", "error", "sentence"), REFUSED, ids=[s.partition(". ")[0] for _, _, s in REFUSED])
 @pytest.mark.usefixtures("backend")
 def test_what_does_not_fit_is_the_same_error_everywhere(
     call: Callable[[], object], error: type[Exception], sentence: str
@@ -798,40 +641,25 @@ def test_a_clear_error_keeps_the_library_s_own_as_its_cause() -> None:
 
 
 @pytest.mark.parametrize(
-    ("habit", "ours"),
-    [
-        ("anyarray.array", "asarray"),
-        ("anyarray.concatenate", "concat"),
-        ("anyarray.inv", "linalg.inv"),
-        ("anyarray.rfft", "fft.rfft"),
-    ],
-)
-def test_a_name_of_numpy_leads_to_the_standard_s(habit: str, ours: str) -> None:
-    module, _, name = habit.rpartition(".")
-    space = operator.attrgetter(module.removeprefix("anyarray").lstrip("."))(xp) if module != "anyarray" else xp
-    with pytest.raises(AttributeError) as caught:
-        getattr(space, name)
-    assert str(caught.value) == f"module '{module}' has no attribute {name!r}. The standard has xp.{ours}"
-    assert not hasattr(space, name)
-
-
-@pytest.mark.parametrize(
     ("habit", "cure"),
     [
-        ("float", "xp.float64"),
-        ("ndarray", "xp.Array"),
-        ("shares_memory", "np.shares_memory, which takes Arrays"),
-        ("errstate", "np.errstate"),
-        ("load", "np.load"),
-        ("hessian", "xp.jacobian(xp.grad(f))"),
+        ("array", "The standard has xp.asarray"),
+        ("concatenate", "The standard has xp.concat"),
+        ("inv", "The standard has xp.linalg.inv"),
+        ("rfft", "The standard has xp.fft.rfft"),
+        ("float", "Use xp.float64"),
+        ("ndarray", "Use xp.Array"),
+        ("shares_memory", "Use np.shares_memory, which takes Arrays"),
+        ("errstate", "Use np.errstate"),
+        ("load", "Use np.load"),
+        ("hessian", "Use xp.jacobian(xp.grad(f))"),
     ],
 )
-def test_a_name_that_the_standard_has_nothing_for_leads_elsewhere(habit: str, cure: str) -> None:
-    chapter, _, last = habit.rpartition(".")
-    module = f"anyarray.{chapter}" if chapter else "anyarray"
-    with pytest.raises(AttributeError) as caught:
-        operator.attrgetter(habit)(xp)
-    assert str(caught.value) == f"module '{module}' has no attribute {last!r}. Use {cure}"
+def test_a_name_of_numpy_leads_to_the_standard_s_or_elsewhere(habit: str, cure: str) -> None:
+    sentence = f"module 'anyarray' has no attribute {habit!r}. {cure}"
+    with pytest.raises(AttributeError, match=f"^{re.escape(sentence)}$"):
+        getattr(xp, habit)
+    assert not hasattr(xp, habit)
 
 
 def test_no_name_of_numpy_is_left_without_a_cure_but_dtypes() -> None:
@@ -908,27 +736,13 @@ def test_more_elements_than_any_array_has_are_refused(create: Callable[[], xp.Ar
 
 
 @pytest.mark.usefixtures("backend")
-def test_more_axes_than_any_array_has_are_refused() -> None:
-    with pytest.raises(xp.ArgumentValueError, match=r"^zeros: shape must have at most 64 axes, not 65$"):
-        xp.zeros((1,) * 65)
-
-
-@pytest.mark.parametrize(("given", "wanted"), [((1,), (-1,)), ((1, 1, 3), (3,)), ((3,), (2,))])
-@pytest.mark.usefixtures("backend")
-def test_what_does_not_broadcast_to_a_shape_says_so(given: tuple[int, ...], wanted: tuple[int, ...]) -> None:
-    sentence = f"broadcast_to: x of shape {given} does not broadcast to {wanted}"
-    with pytest.raises(xp.ArgumentValueError, match=f"^{re.escape(sentence)}$"):
-        xp.broadcast_to(xp.ones(given), wanted)
-
-
-@pytest.mark.usefixtures("backend")
 def test_an_array_of_no_elements_may_be_long() -> None:
     assert xp.zeros((0, 2**50)).shape == (0, 2**50)
 
 
 @pytest.mark.parametrize("flag", ["no", 1.5, [True], None], ids=repr)
 @pytest.mark.usefixtures("backend")
-def test_a_flag_is_true_or_false(flag: Any) -> None:
+def test_a_flag_is_true_or_false_or_an_integer_or_a_bool_of_numpy(flag: Any) -> None:
     x = xp.ones((2, 2))
     for call in (
         lambda: xp.sum(x, keepdims=flag),
@@ -939,15 +753,10 @@ def test_a_flag_is_true_or_false(flag: Any) -> None:
     ):
         with pytest.raises(xp.ArgumentTypeError, match=r"^[a-z]+: [a-z_]+ must be True or False, not "):
             call()
-
-
-@pytest.mark.parametrize("flag", [1, np.True_, np.int8(1)], ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_an_integer_and_a_bool_of_numpy_are_flags(flag: Any) -> None:
-    x = xp.asarray([[1.0, 2.0]])
-    assert xp.sum(x, keepdims=flag).shape == (1, 1)
-    assert xp.sort(x, descending=flag).tolist() == [[2.0, 1.0]]
-    assert xp.linalg.svd(x, full_matrices=flag).Vh.shape == (2, 2)
+    for true in (1, np.True_, np.int8(1)):
+        assert xp.sum(x, keepdims=true).shape == (1, 1)
+        assert xp.sort(xp.asarray([1.0, 2.0]), descending=true).tolist() == [2.0, 1.0]
+        assert xp.linalg.svd(x[:1, :], full_matrices=true).Vh.shape == (2, 2)
 
 
 def test_a_masked_array_is_refused_by_the_function() -> None:

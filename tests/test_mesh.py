@@ -19,7 +19,8 @@ PROGRAMS: Final = Path(__file__).with_name("mesh")
 
 def started(program: str, devices: int, *args: str) -> subprocess.Popen[str]:
     """An interpreter that runs a program in a folder of its own."""
-    flags = {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}", "JAX_PLATFORMS": "cpu"}
+    several = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count={devices}"
+    flags = {"XLA_FLAGS": several, "JAX_PLATFORMS": "cpu"}
     command = [sys.executable, str(PROGRAMS / program), *args]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, env={**os.environ, **flags}, stdout=pipe, stderr=pipe, text=True)

@@ -24,9 +24,12 @@ CALLS: dict[str, Callable[[xp.Array], Any]] = {
 
 
 @pytest.mark.parametrize("function", sorted(CALLS))
-def test_the_error_says_who_holds_the_memory(function: str) -> None:
+def test_memory_that_a_library_keeps_is_freed_and_else_the_error_says_who_holds_it(function: str) -> None:
     with testing.simulated() as machine, xp.backend("sim"):
         x = xp.ones((1, 100))
+        machine.memory = machine.kept = 10_000
+        CALLS[function](x)
+        assert machine.kept == 0
         machine.memory = 500
         with pytest.raises(xp.OutOfMemoryError) as caught:
             CALLS[function](x)
@@ -38,15 +41,6 @@ def test_the_error_says_who_holds_the_memory(function: str) -> None:
         str(caught.value),
     )
     assert isinstance(caught.value, MemoryError)
-
-
-@pytest.mark.parametrize("function", sorted(CALLS))
-def test_memory_that_a_library_keeps_is_freed_and_the_call_made_again(function: str) -> None:
-    with testing.simulated() as machine, xp.backend("sim"):
-        x = xp.ones((1, 100))
-        machine.memory = machine.kept = 10_000
-        CALLS[function](x)
-        assert machine.kept == 0
 
 
 def test_an_array_is_brought_over_after_memory_was_freed() -> None:
@@ -90,6 +84,7 @@ def test_memory_is_told_for_each_device() -> None:
 
 
 def test_an_array_beyond_all_memory_is_refused(backend: xp.Backend) -> None:
-    told = rf"^ones: {backend.library} is out of memory: .*Delete what is no longer needed"
+    own = r"Unable to allocate 512\. TiB\. Delete" if backend.library == "numpy" else ".*Delete"  # without our memory
+    told = rf"^ones: {backend.library} is out of memory: {own} what is no longer needed"
     with pytest.raises(xp.OutOfMemoryError, match=told):
         xp.ones((1 << 46,))

@@ -26,38 +26,28 @@ def home(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
+CACHES = HOME / ".cache" / "anyarray"
+
+
 @pytest.mark.parametrize(
-    ("platform", "parts"),
+    ("platform", "variables", "folder"),
     [
-        ("linux", (".cache", "anyarray")),
-        ("freebsd14", (".cache", "anyarray")),
-        ("darwin", ("Library", "Caches", "anyarray")),
-        ("win32", ("AppData", "Local", "anyarray", "Cache")),
+        ("linux", {}, CACHES),
+        ("freebsd14", {}, CACHES),
+        ("darwin", {}, HOME / "Library" / "Caches" / "anyarray"),
+        ("win32", {}, HOME / "AppData" / "Local" / "anyarray" / "Cache"),
+        ("linux", {"XDG_CACHE_HOME": os.path.abspath("/caches")}, Path("/caches/anyarray").absolute()),
+        ("linux", {"XDG_CACHE_HOME": "caches"}, CACHES),  # a relative folder does not count
+        ("win32", {"LOCALAPPDATA": os.path.abspath("/local")}, Path("/local/anyarray/Cache").absolute()),
     ],
 )
-def test_caches_are_where_the_system_has_them(
-    platform: str, parts: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+def test_caches_are_where_the_system_or_a_variable_has_them(
+    platform: str, variables: dict[str, str], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sys.platform", platform)
-    assert cache_folder() == HOME.joinpath(*parts)
-
-
-def test_a_variable_names_another_folder_under_linux(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert cache_folder() == tmp_path / "anyarray"
-
-
-def test_a_relative_folder_in_the_variable_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_CACHE_HOME", "caches")
-    assert cache_folder() == HOME / ".cache" / "anyarray"
-
-
-def test_a_variable_names_another_folder_under_windows(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
-    assert cache_folder() == tmp_path / "anyarray" / "Cache"
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert cache_folder() == folder
 
 
 def no_library(name: str | None) -> Any:

@@ -37,7 +37,7 @@ def test_a_run_in_which_a_process_took_too_much_fails(run_python: Callable[..., 
         sys.path.insert(0, "tests")
         import process_memory, pytest
         for process_memory.MOST in (3_000_000_000, 1_000_000):
-            print(int(pytest.main(["-q", "-p", "no:cacheprovider", "--backends=numpy", "tests/test_blocks.py"])))
+            print(int(pytest.main(["-q", "-p", "no:cacheprovider", "--backends=numpy", "tests/test_platforms.py"])))
     """
     lines = run_python(program).splitlines()
     assert [line for line in lines if line in ("0", "1")] == ["0", "1"]

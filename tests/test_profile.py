@@ -90,11 +90,10 @@ def test_a_program_that_begins_with_explain_uses_the_profile(file: Path) -> None
     assert [one.reason for one in why.decisions] == ["stays on numpy: the fastest"]
 
 
-@pytest.mark.parametrize("its", libraries.LIBRARIES)
-def test_the_name_of_a_folder_tells_the_version(its: str) -> None:
-    library = libraries.LIBRARIES[its]
+def test_the_name_of_a_folder_tells_the_version() -> None:
     found = {one.metadata["Name"].lower(): one.version for one in metadata.distributions()}
-    assert library.version == next((found[one] for one in library.distributions if one in found), None)
+    for library in libraries.LIBRARIES.values():
+        assert library.version == next((found[one] for one in library.distributions if one in found), None)
 
 
 def test_a_distribution_without_such_a_folder_has_a_version(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,12 +101,9 @@ def test_a_distribution_without_such_a_folder_has_a_version(monkeypatch: pytest.
     assert libraries.LIBRARIES["numpy"].version == np.__version__
 
 
-def test_nothing_else_is_left_in_the_folder(file: Path) -> None:
+def test_a_save_leaves_nothing_else_in_the_folder_and_if_it_fails_the_old_profile(file: Path) -> None:
     profile.save(MEASURED, ["numpy"], file)
     assert list(file.parent.iterdir()) == [file]
-
-
-def test_a_save_that_fails_leaves_the_old_profile(file: Path) -> None:
     before = file.read_text()
     with pytest.raises(TypeError):
         profile.save({"backends": object()}, ["numpy"], file)
@@ -149,13 +145,9 @@ def test_the_profile_is_not_read_where_a_backend_is_chosen(file: Path) -> None:
         assert float(xp.sum(xp.sin(xp.zeros(1000)) + 1)) == 1000
 
 
-def test_off_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANYARRAY_PROFILE", "off")
-    assert profile.path() is None
-    assert profile.find() is None
-
-
 def test_the_usual_place_is_the_cache_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANYARRAY_PROFILE", "off")
+    assert profile.path() is profile.find() is None
     monkeypatch.delenv("ANYARRAY_PROFILE")
     path = profile.path()
     assert path is not None
@@ -473,29 +465,24 @@ def test_every_class_can_be_measured() -> None:
         assert found[1] > 0 and found[2] >= 0, kind
 
 
-def test_show_prints_the_crossovers(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["calibrate", "--show"]) == 0
+def test_show_prints_the_crossovers_or_what_to_run(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "curves.png"
+    assert main(["calibrate", "--show", "--plot", str(picture)]) == 0
     printed = capsys.readouterr().out
     assert "transcendental" in printed and "numpy to jax-cpu: 1 us, 101 us for 1 MB" in printed
     assert "jax-cpu: 0.0 s for importing" in printed
-
-
-def test_show_without_a_profile_says_what_to_run(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert picture.read_bytes().startswith(b"\x89PNG")
     file.unlink()
     assert main(["calibrate", "--show"]) == 1
     assert capsys.readouterr().err == "There is no profile of this machine. Run: python -m anyarray calibrate\n"
 
 
-def test_plot_draws_a_picture(file: Path, tmp_path: Path) -> None:
-    pytest.importorskip("matplotlib")
-    picture = tmp_path / "curves.png"
-    assert main(["calibrate", "--show", "--plot", str(picture)]) == 0
-    assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-def proportional(*kinds: str, each: float = 1e-9, launch: float = 1e-6) -> dict[str, Law]:
-    """Laws of classes with these seconds for a launch and a unit of work."""
-    return dict.fromkeys(kinds, Law(launch, launch / each))
+def model_of(each: dict[str, float]) -> cost.Model:
+    """Of NumPy: seconds of a unit of work, by class; a launch takes 1 us."""
+    return cost.Model({"numpy": cost.Costs({kind: Law(1e-6, 1e-6 / one) for kind, one in each.items()})}, {})
 
 
 def seconds_of(
@@ -509,16 +496,14 @@ def seconds_of(
 
 
 def test_a_matrix_is_taken_for_a_slim_one_by_how_slim_it_is() -> None:
-    curves = {**proportional("svd", each=1e-9), **proportional("svd of a slim matrix", each=1e-7)}
-    model = cost.Model({"numpy": cost.Costs(curves)}, {})
+    model = model_of({"svd": 1e-9, "svd of a slim matrix": 1e-7})
     assert seconds_of(model, "svd", (256, 256)) == pytest.approx(1e-9 * 256**3, rel=1e-2)
     assert seconds_of(model, "svd", (1024, 64)) == pytest.approx(1e-8 * 1024 * 64**2, rel=1e-2)
     assert seconds_of(model, "svd", (16, 65536)) == pytest.approx(1e-7 * 65536 * 16**2, rel=1e-2)
 
 
 def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> None:
-    curves = {**proportional("sum", each=1e-9), **proportional("sum of short rows", each=1e-7)}
-    model = cost.Model({"numpy": cost.Costs(curves)}, {})
+    model = model_of({"sum": 1e-9, "sum of short rows": 1e-7})
     short, long = 1e-7 * 1e6, 1e-9 * 1e6
     middle = long + (short - long) / 16  # of rows sixteen times as long
     for shape, axis, seconds in [
@@ -543,8 +528,7 @@ def test_a_reduction_along_an_axis_is_one_of_rows_by_how_short_they_are() -> Non
 
 
 def test_broadcasting_takes_time_for_each_run_of_elements() -> None:
-    curves = {**proportional("arithmetic", each=1e-9), **proportional("arithmetic of short rows", each=1e-8)}
-    model = cost.Model({"numpy": cost.Costs(curves)}, {})
+    model = model_of({"arithmetic": 1e-9, "arithmetic of short rows": 1e-8})
     for shapes, part in [
         (((500, 1, 4), (1, 500, 4)), 4),
         (((500, 1, 8), (1, 500, 8)), 2),
@@ -570,30 +554,26 @@ def test_the_model_counts_rows_as_numpy_s_backend_takes_them() -> None:
 
 
 def test_a_transform_along_another_axis_than_the_last_is_one_of_columns() -> None:
-    curves = {**proportional("fft", each=1e-9), **proportional("fft of columns", each=1e-8)}
-    model = cost.Model({"numpy": cost.Costs(curves)}, {})
+    model = model_of({"fft": 1e-9, "fft of columns": 1e-8})
     last, first = (seconds_of(model, "ifft", (1024, 1024), dtype=xp.complex64, axis=one) for one in (-1, 0))
     assert first == pytest.approx(10 * last, rel=1e-2)
 
 
 def test_a_product_takes_no_less_than_reading_its_matrices() -> None:
-    curves = {**proportional("matmul", each=1e-12), **proportional("product with a vector", each=1e-8)}
-    model = cost.Model({"numpy": cost.Costs(curves)}, {})
+    model = model_of({"matmul": 1e-12, "product with a vector": 1e-8})
     assert seconds_of(model, "matmul", (1000, 1000), (1000,)) == pytest.approx(1e-2, rel=1e-2)
     assert seconds_of(model, "matmul", (1000, 1000), (1000, 2)) == pytest.approx(1e-2, rel=1e-2)
-    curves = proportional("matmul", each=1e-9)
-    model = cost.Model({"numpy": cost.Costs({**curves, **proportional("product with a vector", each=1e-9)})}, {})
+    model = model_of({"matmul": 1e-9, "product with a vector": 1e-9})
     assert seconds_of(model, "matmul", (1000, 1000), (1000, 1000)) == pytest.approx(2.0, rel=1e-2)
 
 
 def test_complex_elements_count_twice() -> None:
-    model = cost.Model({"numpy": cost.Costs(proportional("arithmetic"))}, {})
+    model = model_of({"arithmetic": 1e-9})
     assert seconds_of(model, "add", (10**7,), dtype=xp.complex128) == pytest.approx(2e-2, rel=1e-2)
 
 
 def test_a_function_that_was_measured_itself_has_its_own_law() -> None:
-    laws = {**proportional("arithmetic"), **proportional("sqrt", each=4e-9), **proportional("negative", each=5e-10)}
-    model = cost.Model({"numpy": cost.Costs(laws)}, {})
+    model = model_of({"arithmetic": 1e-9, "sqrt": 4e-9, "negative": 5e-10})
     assert seconds_of(model, "add", (10**7,)) == pytest.approx(1e-2, rel=1e-2)
     assert seconds_of(model, "sqrt", (10**7,)) == pytest.approx(4e-2, rel=1e-2)
     assert seconds_of(model, "negative", (10**7,)) == pytest.approx(5e-3, rel=1e-2)

@@ -351,20 +351,19 @@ def test_seconds_on_the_command_line_are_positive(text: str, capsys: pytest.Capt
     assert f"argument --seconds: {text}: must be a positive number of seconds\n" in capsys.readouterr().err
 
 
+NAMES: Final = 'backends must be names of backends, such as ["numpy", "jax"], not '
+
+
 @pytest.mark.usefixtures("unmeasured", "file")
 @pytest.mark.parametrize(
     ("arguments", "kind", "sentence"),
     [
-        ({"seconds": -1}, xp.ArgumentValueError, "seconds must be positive and finite, not -1"),
-        ({"seconds": 0}, xp.ArgumentValueError, "seconds must be positive and finite, not 0"),
-        ({"seconds": float("nan")}, xp.ArgumentValueError, "seconds must be positive and finite, not nan"),
-        ({"seconds": 10**400}, xp.ArgumentValueError, "seconds must be positive and finite, not inf"),
+        *[
+            ({"seconds": given}, xp.ArgumentValueError, f"seconds must be positive and finite, not {shown}")
+            for given, shown in ((-1, "-1"), (0, "0"), (float("nan"), "nan"), (10**400, "inf"))
+        ],
         ({"seconds": "a"}, xp.ArgumentTypeError, "seconds must be a number, not str"),
-        (
-            {"backends": "numpy"},
-            xp.ArgumentValueError,
-            """backends must be names of backends, such as ["numpy", "jax"], not 'numpy'""",
-        ),
+        ({"backends": "numpy"}, xp.ArgumentValueError, f"{NAMES}'numpy'"),
     ],
 )
 def test_calibrate_refuses_arguments(arguments: dict[str, Any], kind: type[Exception], sentence: str) -> None:
@@ -397,23 +396,23 @@ def test_names_are_stripped_and_devices_are_names(
 
 
 @pytest.mark.usefixtures("unmeasured")
-@pytest.mark.parametrize("option", ["--json", "--plot"])
+@pytest.mark.parametrize(
+    ("option", "file", "reason"),
+    [
+        ("--json", "folder.png", "Is a directory"),
+        ("--plot", "folder.png", "Is a directory"),
+        ("--json", "x" * 1000, "File name too long"),
+    ],
+    ids=["json", "plot", "long"],
+)
 def test_bench_refuses_a_file_that_cannot_be_written(
-    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    option: str, file: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "folder.png"
-    folder.mkdir()
+    (tmp_path / "folder.png").mkdir()
     with pytest.raises(SystemExit) as caught:
-        main(["bench", option, str(folder)])
+        main(["bench", option, str(tmp_path / file)])
     assert caught.value.code == 2
-    assert f"argument {option}: {folder}: cannot be written (Is a directory)\n" in capsys.readouterr().err
-
-
-@pytest.mark.usefixtures("unmeasured")
-def test_bench_refuses_a_name_that_is_too_long(capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit):
-        main(["bench", "--json", "x" * 1000])
-    assert "x: cannot be written (File name too long)\n" in capsys.readouterr().err
+    assert f"{file}: cannot be written ({reason})\n" in capsys.readouterr().err
 
 
 def test_to_look_if_a_file_can_be_written_leaves_it_as_it_is(tmp_path: Path) -> None:
@@ -477,18 +476,14 @@ def test_a_disk_that_fills_up_meanwhile_leaves_the_old_profile_and_no_traceback(
     assert list(file.parent.iterdir()) == [file]
 
 
-def test_a_link_stays_one(file: Path, tmp_path: Path) -> None:
-    link = tmp_path / "link.json"
+def test_a_link_stays_one_and_others_may_read_a_profile(file: Path, tmp_path: Path) -> None:
+    link, plain = tmp_path / "link.json", tmp_path / "plain"
+    plain.touch()
+    assert file.stat().st_mode == plain.stat().st_mode
     link.symlink_to(file.name)
     file.unlink()
     profile.save(measured(), ["numpy"], link)
     assert link.is_symlink() and file.is_file()
-
-
-def test_others_may_read_a_profile(file: Path, tmp_path: Path) -> None:
-    plain = tmp_path / "plain"
-    plain.touch()
-    assert file.stat().st_mode == plain.stat().st_mode
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="There are no pipes with names on Windows")
@@ -532,11 +527,18 @@ def test_a_user_without_a_home_has_no_profile(
     assert capsys.readouterr().err.endswith(wanted)
 
 
-def test_the_wave_of_a_shell_is_the_home_in_the_variable_too(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [("~/profile.json", "/home/somebody/profile.json"), (" /a profile.json ", "/a profile.json"), ("off ", None)],
+)
+def test_the_variable_may_name_the_home_and_have_spaces_around(
+    given: str, path: str | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("HOME", "/home/somebody")
     monkeypatch.setenv("USERPROFILE", "/home/somebody")  # which Windows has for it
-    monkeypatch.setenv("ANYARRAY_PROFILE", "~/profile.json")
-    assert profile.path() == Path("/home/somebody/profile.json")
+    monkeypatch.setenv("ANYARRAY_PROFILE", given)
+    assert profile.path() == (None if path is None else Path(path))
+    assert profile.is_off() is (path is None)
 
 
 @pytest.mark.parametrize("home", ["/dev/null", "/absent/home"])
@@ -556,13 +558,6 @@ def test_a_folder_of_another_user_holds_no_profile(file: Path, monkeypatch: pyte
     usual.write_text("")
     monkeypatch.setattr(os, "access", lambda *args: False)  # nobody keeps root out
     assert profile.find() is None
-
-
-def test_spaces_around_the_variable_do_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ANYARRAY_PROFILE", "off ")
-    assert profile.is_off() and profile.path() is None
-    monkeypatch.setenv("ANYARRAY_PROFILE", " /a profile.json ")
-    assert profile.path() == Path("/a profile.json")
 
 
 @pytest.fixture

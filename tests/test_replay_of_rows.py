@@ -8,6 +8,7 @@ backend (`rows_h100.csv`), and transfers (`routes_h100.csv`). A row's calls shar
 from __future__ import annotations
 
 import csv
+import functools
 import importlib.util
 import math
 import sys
@@ -120,6 +121,7 @@ def transfers() -> dict[tuple[str, str], list[Point]]:
     return found
 
 
+@functools.cache
 def model() -> cost.Model:
     """The model that a calibration of the recorded machine comes to."""
     of_calls, of_shapes = laws("h100"), table("shapes")

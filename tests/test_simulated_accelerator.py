@@ -6,7 +6,6 @@ import importlib.metadata
 import math
 import os
 import re
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -19,19 +18,6 @@ from anyarray import testing
 
 IS_INSTALLED: Final = bool(importlib.metadata.entry_points(group="pytest11", name="anyarray"))
 PLUGIN: Final = [] if IS_INSTALLED else ["-p", "anyarray._pytest_plugin"]
-
-
-@pytest.fixture
-def run_tests(forked: Callable[..., str], tmp_path: Path) -> Callable[..., str]:
-    """Run pytest on a file of this text, and get its report."""
-
-    def run(text: str, *options: str) -> str:
-        file = tmp_path / "test_of_a_user.py"
-        file.write_text(textwrap.dedent(text))
-        given = ["-p", "no:cacheprovider", "-c", os.devnull, *PLUGIN, *options, str(file)]
-        return forked(f"import pytest; pytest.main({given})")
-
-    return run
 
 
 def test_the_host_cannot_read_it() -> None:
@@ -83,80 +69,58 @@ def test_views_are_written_through(read_only: bool) -> None:
         assert (x.tolist(), y.tolist(), alike.tolist()) == ([1.0, 5.0, 2.0, 2.0], [5.0, 2.0, 2.0], [5.0, 2.0, 2.0])
 
 
-def test_the_fixture_runs_a_test_on_each_backend(run_tests: Callable[..., str]) -> None:
-    told = run_tests(
-        """
-        def test_sum(xp):
-            assert int(xp.sum(xp.arange(4))) == 6
-        """,
-        "-v",
-    )
-    assert re.search(r"test_sum.numpy. PASSED(.*\n)+.*test_sum.sim. PASSED", told), told
+USERS: Final = """
+import numpy as np
+import pytest
+from anyarray import random
+
+SEEN = set()
+
+@pytest.mark.parametrize("xp", ["numpy", "sim"], indirect=True)
+@pytest.mark.xp_needs("derivatives")
+def test_slope(xp):
+    raise AssertionError("neither has them")
+
+@pytest.mark.parametrize("xp", ["numpy", "sim"], indirect=True)
+@pytest.mark.xp_needs("float64")
+def test_half(xp):
+    assert xp.ones(1, dtype=xp.float64).dtype == xp.float64
+
+@pytest.mark.parametrize("xp", ["numpy"], indirect=True)
+@pytest.mark.xp_needs("wings")
+def test_flight(xp):
+    pass
+
+@pytest.fixture
+def ones(xp):
+    return xp.ones(3)
+
+@pytest.mark.parametrize("xp", [np])
+def test_direct(xp, ones):
+    assert isinstance(ones, np.ndarray)
+
+@pytest.mark.parametrize(("n", "xp"), [(1, "numpy")], indirect=["xp"])
+def test_indirect(n, xp):
+    assert xp.ones(n).device == xp.device("numpy")
+
+def test_key(xp, key):
+    assert random.normal(key, (2,)).device == xp.ones(2).device
+    SEEN.add(tuple(key.tolist()))
+
+def test_other_key(key):
+    assert len(SEEN) == 1 and tuple(key.tolist()) not in SEEN
+"""
 
 
-def test_a_mark_leaves_out_backends_that_lack_what_a_test_needs(run_tests: Callable[..., str]) -> None:
-    told = run_tests(
-        """
-        import pytest
-
-        @pytest.mark.parametrize("xp", ["numpy", "sim"], indirect=True)
-        @pytest.mark.xp_needs("derivatives")
-        def test_slope(xp):
-            raise AssertionError("neither has them")
-
-        @pytest.mark.parametrize("xp", ["numpy", "sim"], indirect=True)
-        @pytest.mark.xp_needs("float64")
-        def test_half(xp):
-            assert xp.ones(1, dtype=xp.float64).dtype == xp.float64
-
-        @pytest.mark.parametrize("xp", ["numpy"], indirect=True)
-        @pytest.mark.xp_needs("wings")
-        def test_flight(xp):
-            pass
-        """,
-        "-v", "-rs", "--strict-markers",
-    )  # fmt: skip
+def test_the_fixtures_and_the_mark_of_the_plugin_run_the_tests_of_a_user(
+    forked: Callable[..., str], tmp_path: Path
+) -> None:
+    file = tmp_path / "test_of_a_user.py"
+    file.write_text(USERS)
+    given = ["-p", "no:cacheprovider", "-c", os.devnull, *PLUGIN, "-v", "-rs", "--strict-markers", str(file)]
+    told = forked(f"import pytest; pytest.main({[*given, '-k', 'numpy or sim or direct or other']})")
+    for name in ("test_half[numpy]", "test_half[sim]", "test_key[numpy]", "test_key[sim]", "test_other_key"):
+        assert re.search(rf"::{re.escape(name)} PASSED", told), told
     assert 'xp_needs: a word must be one of derivatives, jit or the name of a dtype, not "wings"\n' in told
     assert re.search("SKIPPED.*numpy has no derivatives", told), told
-    assert "= 2 passed, 2 skipped, 1 error in " in told
-
-
-def test_a_test_with_its_own_values_for_the_fixture_has_those(run_tests: Callable[..., str]) -> None:
-    told = run_tests(
-        """
-        import numpy as np
-        import pytest
-
-        @pytest.fixture
-        def ones(xp):
-            return xp.ones(3)
-
-        @pytest.mark.parametrize("xp", [np])
-        def test_direct(xp, ones):
-            assert isinstance(ones, np.ndarray)
-
-        @pytest.mark.parametrize(("n", "xp"), [(1, "numpy")], indirect=["xp"])
-        def test_indirect(n, xp):
-            assert xp.ones(n).device == xp.device("numpy")
-        """
-    )
-    assert "= 2 passed in " in told
-
-
-def test_the_key_of_a_test_is_its_own_and_the_same_on_each_backend(run_tests: Callable[..., str]) -> None:
-    told = run_tests(
-        """
-        from anyarray import random
-
-        SEEN = set()
-
-        def test_one(xp, key):
-            assert random.normal(key, (2,)).device == xp.ones(2).device
-            SEEN.add(tuple(key.tolist()))
-
-        def test_other(key):
-            assert len(SEEN) == 1 and tuple(key.tolist()) not in SEEN
-        """,
-        "-k", "numpy or sim or other",
-    )  # fmt: skip
-    assert re.search("= 3 passed(, .* deselected)? in ", told), told
+    assert re.search("= 7 passed, 2 skipped(, .* deselected)?, 1 error in ", told), told
