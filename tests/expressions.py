@@ -12,7 +12,7 @@ Arrays = Mapping[str, Any]
 
 def rows(text: str) -> list[str]:
     """The lines of a table; one that starts with a space belongs to the line before it."""
-    return re.sub(r"\n +", " ", text.strip("\n")).splitlines()
+    return [one for one in re.sub(r"\n +", " ", text).splitlines() if one]
 
 
 def head(row: str) -> str:

@@ -11,6 +11,7 @@ import operator
 import os
 import pickle
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ from typing import Any, Final
 import cloudpickle
 import numpy as np
 import pytest
+from expressions import rows
 
 import anyarray as xp
 from anyarray import standard
@@ -561,32 +563,32 @@ def test_an_index_of_several_names_is_refused_as_python_refuses_it() -> None:
         assert outcome(xp.Array.__getitem__, list(arguments), {}) == expected
 
 
+COMMON: Final = """
+xp.add(x, y); xp.Array.__add__(x, 1); xp.Array.__rsub__(x, 1.5); xp.exp(x); xp.Array.__pow__(x, 2); xp.sum(x, axis=0)
+xp.concat([x, y], axis=0); xp.where(x < y, x, 0.0); xp.clip(x, 1.5, max=y); xp.Array.__getitem__(x, 1)
+xp.Array.__getitem__(x, slice(1, None)); xp.unique_counts(x); xp.Array.__lt__(x, 2); xp.reshape(x, (3, 1))
+xp.max(x, keepdims=True); xp.matmul(x, y); xp.add(x, xp.ones(2)); xp.argsort(x, descending=True); xp.add(1, x)
+xp.where(x < y, 1.0, 0.0); xp.where(x < y, 1, 0.0); xp.where(x < y, 1, 2 ** 70); xp.Array.__mul__(x, np.float64(1.5))
+xp.Array.__mul__(x, np.float32(1.5)); xp.multiply(np.float64(1.5), x); xp.multiply(np.int8(2), xp.asarray([1, 2]))
+xp.multiply(np.longdouble(2), x); xp.maximum(2 ** 70, xp.asarray([1])); xp.pow(2, x)
+xp.less(2 ** 70, xp.asarray([1])); xp.concat([np.ones(2), x]); xp.stack((x, np.ones(3)))
+xp.concat([np.ones(2, dtype=">f8"), x]); xp.concat([np.ones(2), np.zeros(1)]); xp.Array.__copy__(x)
+xp.Array.__array__(x, copy=True); xp.Array.__array__(x, "f4"); xp.Array.__array__(x, None, None)
+xp.Array.__array__(x, dtype=None); xp.Array.__iter__(x); xp.Array.__iter__(xp.ones((2, 2)))
+xp.Array.__iter__(xp.ones(()))
+"""
+
+
 @is_built
 @pytest.mark.usefixtures("backend")
 def test_common_calls_give_what_their_bodies_give() -> None:
-    x, y = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0])
-    calls: list[tuple[Any, tuple[Any, ...], dict[str, Any]]] = [
-        (xp.add, (x, y), {}), (xp.Array.__add__, (x, 1), {}), (xp.Array.__rsub__, (x, 1.5), {}), (xp.exp, (x,), {}),
-        (xp.Array.__pow__, (x, 2), {}), (xp.sum, (x,), {"axis": 0}), (xp.concat, ([x, y],), {"axis": 0}),
-        (xp.where, (x < y, x, 0.0), {}), (xp.clip, (x, 1.5), {"max": y}), (xp.Array.__getitem__, (x, 1), {}),
-        (xp.Array.__getitem__, (x, slice(1, None)), {}), (xp.unique_counts, (x,), {}), (xp.Array.__lt__, (x, 2), {}),
-        (xp.reshape, (x, (3, 1)), {}), (xp.max, (x,), {"keepdims": True}), (xp.matmul, (x, y), {}),
-        (xp.add, (x, xp.ones(2)), {}), (xp.argsort, (x,), {"descending": True}), (xp.add, (1, x), {}),
-        (xp.where, (x < y, 1.0, 0.0), {}), (xp.where, (x < y, 1, 0.0), {}), (xp.where, (x < y, 1, 2**70), {}),
-        (xp.Array.__mul__, (x, np.float64(1.5)), {}), (xp.Array.__mul__, (x, np.float32(1.5)), {}),
-        (xp.multiply, (np.float64(1.5), x), {}), (xp.multiply, (np.int8(2), xp.asarray([1, 2])), {}),
-        (xp.multiply, (np.longdouble(2), x), {}), (xp.maximum, (2**70, xp.asarray([1])), {}), (xp.pow, (2, x), {}),
-        (xp.less, (2**70, xp.asarray([1])), {}), (xp.concat, ([np.ones(2), x],), {}),
-        (xp.stack, ((x, np.ones(3)),), {}),
-        (xp.concat, ([np.ones(2, dtype=">f8"), x],), {}), (xp.concat, ([np.ones(2), np.zeros(1)],), {}),
-        (xp.Array.__copy__, (x,), {}), (xp.Array.__array__, (x,), {"copy": True}), (xp.Array.__array__, (x, "f4"), {}),
-        (xp.Array.__array__, (x, None, None), {}), (xp.Array.__array__, (x,), {"dtype": None}),
-        (xp.Array.__iter__, (x,), {}), (xp.Array.__iter__, (xp.ones((2, 2)),), {}), (xp.Array.__iter__,
-        (xp.ones(()),), {}),
-    ]  # fmt: skip
-    for function, given, named in calls:
-        expected = outcome(function.__wrapped__, list(given), named)
-        assert outcome(function, list(given), named) == expected, (function, given)
+    names = {"x": xp.asarray([1.0, 2.0, 3.0]), "y": xp.asarray([0.5, 2.0, 4.0]), "xp": xp, "np": np}
+    for call in rows(COMMON.replace("; ", "\n")):
+        code = compile(re.sub(r"^(xp[.\w]+)", r"of(\1)", call), "<call>", "eval")
+        expected, found = (
+            outcome(eval, [code, names | {"of": of}], {}) for of in (operator.attrgetter("__wrapped__"), lambda f: f)
+        )
+        assert found == expected, call
 
 
 @is_built
@@ -620,61 +622,64 @@ def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.Mon
             limit.set(cost.Limits(*[before] * 4))
 
 
+HELD_BY_NOBODY: Final = """
+x + y; x + 1; x + 1.25; 2.5 - x; x ** 2; x + h; x[0]; x[1:]; x[b]; xp.sum(x, axis=0, keepdims=True)
+xp.concat([x, y], axis=0); xp.where(b, x, 0.0); xp.unique_all(x); xp.exp(h); x[0] + 1.0
+outcome(xp.add, [x, xp.ones(2)], {}); outcome(xp.sum, [x], {"axis": 7}); outcome(xp.concat, [[x, b]], {})
+outcome(xp.Array.__getitem__, [x, 9], {}); operator.iadd(written, 1); operator.iadd(written[0], 1)
+operator.setitem(written, 0, 2.0); operator.setitem(written, slice(1, None), x[1:]); operator.setitem(written, ..., y)
+outcome(operator.setitem, [written, 9, 1.0], {}); outcome(operator.iadd, [written, b * 1j], {}); xp.zeros(3)
+xp.ones((20, 20)); xp.full(3, 2.5); xp.asarray(h); m.T; xp.asarray([1.0, 2.0]); xp.asarray(2.5)
+outcome(xp.asarray, [[1.0, None]], {}); xp.arange(300); outcome(xp.arange, [2 ** 70], {}); xp.asarray(long); list(x)
+operator.setitem(m, 0, m[1]); operator.setitem(written, b, 2.0); np.exp(x); h + x; xp.linalg.svd(m); xp.unstack(x)
+xp.nonzero(x); xp.reshape(x, (3, 1)); xp.searchsorted(x, y, side="right"); x + xp.asarray(2)
+xp.asarray([[1, 2], [3, 4]], dtype=xp.float32); xp.asarray(x, dtype=xp.float32, copy=True)
+outcome(xp.asarray, [[300]], {"dtype": xp.int8}); xp.astype(x, xp.int64); copy.copy(x)
+xp.zeros_like(x, dtype=xp.float32); xp.full_like(x, 2); xp.eye(3); xp.full(3, 2); xp.arange(3, dtype=xp.float32)
+outcome(xp.arange, [300], {"dtype": xp.int8}); np.asarray(x); np.float64(2) * x; x * np.float32(2)
+xp.where(b, 1.0, 0.0); xp.concat([h, x]); xp.sort(x); xp.take(x, xp.asarray([0]))
+outcome(xp.take, [x, xp.asarray([9])], {}); xp.fft.fftfreq(4); m[xp.asarray([0]), xp.asarray([1])]; next(iter(x))
+xp.add(1, x); divmod(x, y); xp.from_dlpack(h); xp.result_type(x, xp.float32, b); x[0] + x[1]; -x[0]; x[0] < 1
+b[0] == b[1]; 2 - x[0]; x[0] * h[0]; outcome(operator.add, [xp.asarray([1, 2], dtype=xp.int8)[0], 300], {})
+bool(x[0]); (int(x[0]), float(x[0])); outcome(int, [xp.asarray([np.nan])[0]], {}); x[np.int64(1)]
+outcome(operator.index, [x[0]], {}); range(xp.asarray([3, 4])[0]); x[xp.asarray([1])[0]:]
+m[xp.asarray([1])[0], np.int8(0)]; operator.setitem(m, (xp.asarray([1])[0], 0), np.int8(2)); xp.astype(x[0], int)
+xp.astype(b[0], np.float32); copy.copy(x[0]); b[0] + x[0]; xp.astype(x, np.dtype("f4")); xp.less(x[0], x[1])
+x * xp.asarray([1, 2])[0]; outcome(operator.getitem, [x, (xp.asarray([1])[0], 9)], {}); xp.can_cast(x, xp.float32)
+outcome(xp.result_type, [x, 1.0, "float32"], {})
+"""
+
+
 @is_built
 def test_nothing_is_held_when_a_call_is_over() -> None:
     x, y, b = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0]), xp.asarray([True, False, True])
     h, long, m, written = np.ones(3), np.ones(300), xp.eye(2), xp.asarray([1.0, 2.0, 3.0])
-    calls: list[Callable[[], Any]] = [
-        lambda: x + y, lambda: x + 1, lambda: x + 1.25, lambda: 2.5 - x, lambda: x**2, lambda: x + h, lambda: x[0],
-        lambda: x[1:], lambda: x[b], lambda: xp.sum(x, axis=0, keepdims=True), lambda: xp.concat([x, y], axis=0),
-        lambda: xp.where(b, x, 0.0), lambda: xp.unique_all(x), lambda: xp.exp(h), lambda: x[0] + 1.0,
-        lambda: outcome(xp.add, [x, xp.ones(2)], {}), lambda: outcome(xp.sum, [x], {"axis": 7}),
-        lambda: outcome(xp.concat, [[x, b]], {}), lambda: outcome(xp.Array.__getitem__, [x, 9], {}),
-        lambda: operator.iadd(written, 1), lambda: operator.iadd(written[0], 1),
-        lambda: operator.setitem(written, 0, 2.0), lambda: operator.setitem(written, slice(1, None), x[1:]),
-        lambda: operator.setitem(written, ..., y),
-        lambda: outcome(operator.setitem, [written, 9, 1.0], {}), lambda: outcome(operator.iadd, [written, b * 1j], {}),
-        lambda: xp.zeros(3), lambda: xp.ones((20, 20)), lambda: xp.full(3, 2.5), lambda: xp.asarray(h), lambda: m.T,
-        lambda: xp.asarray([1.0, 2.0]), lambda: xp.asarray(2.5), lambda: outcome(xp.asarray, [[1.0, None]], {}),
-        lambda: xp.arange(300), lambda: outcome(xp.arange, [2**70], {}), lambda: xp.asarray(long),
-        lambda: list(x), lambda: operator.setitem(m, 0, m[1]), lambda: operator.setitem(written, b, 2.0),
-        lambda: np.exp(x), lambda: h + x, lambda: xp.linalg.svd(m), lambda: xp.unstack(x), lambda: xp.nonzero(x),
-        lambda: xp.reshape(x, (3, 1)), lambda: xp.searchsorted(x, y, side="right"), lambda: x + xp.asarray(2),
-        lambda: xp.asarray([[1, 2], [3, 4]], dtype=xp.float32), lambda: xp.asarray(x, dtype=xp.float32, copy=True),
-        lambda: outcome(xp.asarray, [[300]], {"dtype": xp.int8}), lambda: xp.astype(x, xp.int64), lambda: copy.copy(x),
-        lambda: xp.zeros_like(x, dtype=xp.float32), lambda: xp.full_like(x, 2), lambda: xp.eye(3),
-        lambda: xp.full(3, 2),
-        lambda: xp.arange(3, dtype=xp.float32), lambda: outcome(xp.arange, [300], {"dtype": xp.int8}),
-        lambda: np.asarray(x),
-        lambda: np.float64(2) * x, lambda: x * np.float32(2), lambda: xp.where(b, 1.0, 0.0), lambda: xp.concat([h, x]),
-        lambda: xp.sort(x), lambda: xp.take(x, xp.asarray([0])), lambda: outcome(xp.take, [x, xp.asarray([9])], {}),
-        lambda: xp.fft.fftfreq(4), lambda: m[xp.asarray([0]), xp.asarray([1])], lambda: next(iter(x)),
-        lambda: xp.add(1, x), lambda: divmod(x, y), lambda: xp.from_dlpack(h), lambda: xp.result_type(x, xp.float32, b),
-        lambda: x[0] + x[1], lambda: -x[0], lambda: x[0] < 1, lambda: b[0] == b[1], lambda: 2 - x[0],
-        lambda: x[0] * h[0],
-        lambda: outcome(operator.add, [xp.asarray([1, 2], dtype=xp.int8)[0], 300], {}), lambda: bool(x[0]),
-        lambda: (int(x[0]), float(x[0])), lambda: outcome(int, [xp.asarray([np.nan])[0]], {}), lambda: x[np.int64(1)],
-        lambda: outcome(operator.index, [x[0]], {}), lambda: range(xp.asarray([3, 4])[0]),
-        lambda: x[xp.asarray([1])[0] :],
-        lambda: m[xp.asarray([1])[0], np.int8(0)], lambda: operator.setitem(m, (xp.asarray([1])[0], 0), np.int8(2)),
-        lambda: xp.astype(x[0], int), lambda: xp.astype(b[0], np.float32), lambda: copy.copy(x[0]), lambda: b[0] + x[0],
-        lambda: xp.astype(x, np.dtype("f4")), lambda: xp.less(x[0], x[1]), lambda: x * xp.asarray([1, 2])[0],
-        lambda: outcome(operator.getitem, [x, (xp.asarray([1])[0], 9)], {}),
-        lambda: xp.can_cast(x, xp.float32), lambda: outcome(xp.result_type, [x, 1.0, "float32"], {}),
-    ]  # fmt: skip
+    names = {
+        "x": x,
+        "y": y,
+        "b": b,
+        "h": h,
+        "long": long,
+        "m": m,
+        "written": written,
+        "operator": operator,
+        "copy": copy,
+    }
+    names |= {"xp": xp, "np": np, "outcome": outcome}
     held = [x._native, y._native, b._native, h, x._home, x, y, b, *map(np.dtype, "fdbl?")]
     gc.freeze()  # so that what is collected below is little
-    for call in calls:
+    for call in rows(HELD_BY_NOBODY.replace("; ", "\n")):
+        code = compile(call, "<call>", "eval")
         for _ in range(20):
-            call()
+            eval(code, names)
         gc.collect()
         before = [sys.getrefcount(one) for one in held]
         blocks = sys.getallocatedblocks()
         for _ in range(400):
-            call()
+            eval(code, names)
         gc.collect()
         assert [sys.getrefcount(one) for one in held] == before
-        assert sys.getallocatedblocks() - blocks < 200, inspect.getsource(call)
+        assert sys.getallocatedblocks() - blocks < 200, call
 
 
 @is_built

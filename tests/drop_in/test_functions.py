@@ -14,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 import pytest
+from expressions import head, rows
 
 import anyarray as xp
 import anyarray.numpy
@@ -21,307 +22,133 @@ import anyarray.numpy
 pytestmark = [pytest.mark.few_backends, pytest.mark.usefixtures("backend")]
 
 CREATION: Final = """
-np.array([1, 2, 3])
-np.array([[1.5, 2], [3, 4]], dtype=np.float32)
-np.array([1, 2], float)
-np.array(5)
-np.array([1, 2, 3], ndmin=2)
-np.array((1, 2), "int16")
-np.array([True, False])
-np.array([1 + 2j, 3])
-np.array(range(3))
-np.array([np.float32(1), np.float32(2)])
-np.array([np.array([1, 2]), np.array([3, 4])])
+np.array([1, 2, 3]); np.array([[1.5, 2], [3, 4]], dtype=np.float32); np.array([1, 2], float); np.array(5)
+np.array([1, 2, 3], ndmin=2); np.array((1, 2), "int16"); np.array([True, False]); np.array([1 + 2j, 3])
+np.array(range(3)); np.array([np.float32(1), np.float32(2)]); np.array([np.array([1, 2]), np.array([3, 4])])
 np.asarray([[1], [2]], dtype="uint8")
-np.ascontiguousarray(3)
-np.ascontiguousarray(m.T).strides, np.ascontiguousarray(m[:, ::-1])
+np.ascontiguousarray(3); np.ascontiguousarray(m.T).strides, np.ascontiguousarray(m[:, ::-1])
 m.T.copy().strides, np.copy(m.T).strides, (m.T + 1).strides, np.array(m.T, order="C").strides
 np.asarray(m.T, order="C").strides, m.T.astype("f4").strides, m.T.astype("f4", order="C").strides
-np.zeros(3)
-np.zeros((2, 3), int)
-np.zeros((2,), dtype=bool, order="F")
-np.ones([2, 2], np.complex64)
-np.full((2, 2), 7)
-np.full(3, [1, 2, 3])
-np.full(2, 1.5, dtype=int)
-np.zeros_like([[1, 2], [3, 4]])
-np.ones_like(m, dtype=float)
-np.full_like(m, 2.7)
-np.full_like(v, 9, shape=(2,))
-np.empty_like(m).shape
-np.eye(3)
-np.eye(2, 3, 1, int)
-np.arange(5)
-np.arange(1, 10, 3)
-np.arange(0, 1, 0.25)
-np.arange(3, dtype=np.float32)
-np.arange(np.int64(4))
-np.linspace(0, 1, 5)
-np.linspace(0, 10, num=4, endpoint=False)
-np.linspace(0, 10, 5, retstep=True)
-np.linspace(0, 10, 4, dtype=int)
-np.linspace([0, 10], [1, 20], 3)
-np.linspace([0, 10], [1, 20], 3, axis=1)
-np.meshgrid([1, 2, 3], [4, 5])
-np.meshgrid([1, 2, 3], [4, 5], indexing="ij")
-np.meshgrid([1, 2, 3], [4, 5], sparse=True)
-np.copy(m)
-np.frombuffer(b"\\x01\\x02", dtype=np.uint8)
-np.fromiter((i * i for i in range(4)), dtype=float)
-np.fromstring("1 2 3", sep=" ")
+np.zeros(3); np.zeros((2, 3), int); np.zeros((2,), dtype=bool, order="F"); np.ones([2, 2], np.complex64)
+np.full((2, 2), 7); np.full(3, [1, 2, 3]); np.full(2, 1.5, dtype=int); np.zeros_like([[1, 2], [3, 4]])
+np.ones_like(m, dtype=float); np.full_like(m, 2.7); np.full_like(v, 9, shape=(2,)); np.empty_like(m).shape
+np.eye(3); np.eye(2, 3, 1, int)
+np.arange(5); np.arange(1, 10, 3); np.arange(0, 1, 0.25); np.arange(3, dtype=np.float32); np.arange(np.int64(4))
+np.linspace(0, 1, 5); np.linspace(0, 10, num=4, endpoint=False); np.linspace(0, 10, 5, retstep=True)
+np.linspace(0, 10, 4, dtype=int); np.linspace([0, 10], [1, 20], 3); np.linspace([0, 10], [1, 20], 3, axis=1)
+np.meshgrid([1, 2, 3], [4, 5]); np.meshgrid([1, 2, 3], [4, 5], indexing="ij")
+np.meshgrid([1, 2, 3], [4, 5], sparse=True); np.copy(m); np.frombuffer(b"\\x01\\x02", dtype=np.uint8)
+np.fromiter((i * i for i in range(4)), dtype=float); np.fromstring("1 2 3", sep=" ")
 """
 
 SHAPES: Final = """
-np.shape([[1, 2]])
-np.ndim(3.5)
-np.size(m)
-np.size(m, 1)
-np.reshape(m, (3, 2))
-np.reshape(m, -1)
-np.reshape(m, (3, 2), order="F")
-np.reshape([1, 2, 3, 4], (2, 2))
-np.ravel(m)
-np.ravel([[1, 2], [3, 4]], order="F")
-np.squeeze([[[1], [2]]])
-np.squeeze(np.ones((1, 2, 1)), axis=0)
-np.expand_dims([1, 2], 0)
-np.transpose(m)
-np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape
-np.swapaxes(m, 0, 1)
+np.shape([[1, 2]]); np.ndim(3.5); np.size(m); np.size(m, 1)
+np.reshape(m, (3, 2)); np.reshape(m, -1); np.reshape(m, (3, 2), order="F"); np.reshape([1, 2, 3, 4], (2, 2))
+np.ravel(m); np.ravel([[1, 2], [3, 4]], order="F"); np.squeeze([[[1], [2]]]); np.squeeze(np.ones((1, 2, 1)), axis=0)
+np.expand_dims([1, 2], 0); np.transpose(m); np.transpose(np.ones((2, 3, 4)), (1, 0, 2)).shape; np.swapaxes(m, 0, 1)
 np.moveaxis(np.ones((2, 3, 4)), 0, -1).shape
-np.concatenate([m, [[7, 8, 9]]])
-np.concatenate((v, [1.5]), axis=None)
-np.concatenate([[1], [2]], dtype=float)
-np.stack([v, v])
-np.stack(([1, 2], [3, 4]), axis=1)
-np.tile([1, 2], 2)
-np.tile(v, (2, 1))
-np.repeat([1, 2], 2)
-np.repeat(m, [1, 2], axis=0)
-np.roll(v, 1)
-np.roll(m, 1, axis=1)
-np.flip(m, 0)
-np.flip([1, 2, 3])
-np.broadcast_to([1, 2], (2, 2))
-np.broadcast_arrays([1, 2], [[1], [2]])
-np.array(np.ndenumerate([[1, 2]]).__next__()[1])
-np.iterable(v)
-np.broadcast_shapes((2, 1), (3,))
+np.concatenate([m, [[7, 8, 9]]]); np.concatenate((v, [1.5]), axis=None); np.concatenate([[1], [2]], dtype=float)
+np.stack([v, v]); np.stack(([1, 2], [3, 4]), axis=1); np.tile([1, 2], 2); np.tile(v, (2, 1))
+np.repeat([1, 2], 2); np.repeat(m, [1, 2], axis=0); np.roll(v, 1); np.roll(m, 1, axis=1)
+np.flip(m, 0); np.flip([1, 2, 3]); np.broadcast_to([1, 2], (2, 2)); np.broadcast_arrays([1, 2], [[1], [2]])
+np.array(np.ndenumerate([[1, 2]]).__next__()[1]); np.iterable(v); np.broadcast_shapes((2, 1), (3,))
 """
 
 VALUES: Final = """
-np.sum([1, 2, 3])
-np.sum(m, 0)
-np.sum(m, axis=1, keepdims=True)
-np.sum(m, dtype=np.float32)
-np.sum(m, where=m > 2)
-np.sum(m, axis=0, initial=10)
-np.prod(v)
-np.max(m)
-np.max(m, 1)
-np.max([], initial=3.0)
-np.max(m, where=m < 4, initial=0)
-np.amin(m, axis=0)
-np.mean(m)
-np.mean([1, 2, 4])
-np.mean(m, axis=0, dtype=np.float32)
-np.mean(m, where=m > 2)
-np.std(v)
-np.std(v, ddof=1)
-np.var(m, axis=1, ddof=1)
-np.var(m, where=m > 1)
-np.all([True, False])
-np.any(m > 5, axis=0)
-np.argmax(m)
-np.argmin([3, 1, 2])
-np.argmax(m, axis=1)
-np.cumsum(m)
-np.cumsum(m, axis=1)
-np.cumprod([1, 2, 3], dtype=float)
-np.sort([3, 1, 2])
-np.sort(-m, axis=None)
-np.sort(-m, axis=0, kind="stable")
-np.argsort([3, 1, 2])
-np.argsort(-m, axis=1)
-np.searchsorted([1, 2, 4], 3)
-np.searchsorted([1, 2, 4], [2, 5], side="right")
-np.where([True, False], 1, 2)
-np.where(m > 2)
-np.where(m > 2, m, -1)
-np.where(m > 2, [0, 1, 2], 0.5)
-np.nonzero([0, 3, 0, 4])
-np.count_nonzero(m > 1, axis=0)
-np.clip(m, 2, 4)
-np.clip([1, 5], 2, None)
-np.clip(v, a_min=1, a_max=2.5)
-np.clip(m, min=3)
-np.round([1.234, 5.678], 1)
-np.round(1234, -2)
-np.around(v, decimals=1)
-np.take(m, [0, 2])
-np.take(m, [[0, 1]], axis=1)
-np.take(v, [5, -1], mode="wrap")
-np.take(v, 7, mode="clip")
-np.take_along_axis(m, np.argsort(-m, axis=1), axis=1)
-np.diff([1, 4, 9])
-np.diff(m, axis=0)
-np.isin([1, 5], [5, 6])
-np.real([1 + 2j])
-np.imag(v)
-np.real(3.5)
-np.tril(m)
-np.tensordot(m, m.T, 1)
-np.matmul(m, [1, 2, 3])
-np.nansum([1.0, np.nan], initial=10)
-np.nanmax([[1.0, np.nan, 3], [4, 5, 6]], axis=0, initial=5)
-np.nanmean([1.0, np.nan, 3, 5], where=[True, True, False, True])
-np.mean([1.0, 3]).is_integer()
-np.einsum("ij,j", m, v)
-np.einsum(m, [0, 1], v, [1], [0])
-np.pad(v, 1, constant_values=9)
-np.median(m, axis=1)
-np.percentile([1, 2, 4], [25, 75])
-np.unique([3, 1, 3], return_counts=True)
-np.histogram([1, 2, 1], bins=[0, 1, 2, 3])
-np.interp([1.5, 9], [1, 2], [10, 20])
-np.linalg.norm([3.0, 4.0])
-np.fft.fft([1, 2, 3], norm=None)
-np.r_[1, [2, 3], 4:6]
-np.mgrid[:2, :3]
-np.linalg.det([[1.0, 2], [3, 4]])
-np.linalg.solve([[2.0, 0], [0, 4]], [2, 4])
-np.linalg.svd([[2.0, 0], [0, 1]], compute_uv=False)
-np.linalg.qr([[2.0, 0], [0, 1]], mode="r").shape
-np.linalg.matrix_rank([[1, 1], [1, 1]])
-np.linalg.matrix_rank(np.eye(3), tol=0.5)
-np.linalg.pinv([[2.0, 0], [0, 4]])
-np.linalg.matrix_power([[1, 1], [1, 0]], 5)
-np.fft.fft([1, 2, 3])
-np.fft.rfft(v)
-np.fft.fftfreq(4, 0.5)
+np.sum([1, 2, 3]); np.sum(m, 0); np.sum(m, axis=1, keepdims=True); np.sum(m, dtype=np.float32); np.sum(m, where=m > 2)
+np.sum(m, axis=0, initial=10); np.prod(v)
+np.max(m); np.max(m, 1); np.max([], initial=3.0); np.max(m, where=m < 4, initial=0); np.amin(m, axis=0)
+np.mean(m); np.mean([1, 2, 4]); np.mean(m, axis=0, dtype=np.float32); np.mean(m, where=m > 2)
+np.std(v); np.std(v, ddof=1); np.var(m, axis=1, ddof=1); np.var(m, where=m > 1); np.all([True, False])
+np.any(m > 5, axis=0); np.argmax(m); np.argmin([3, 1, 2]); np.argmax(m, axis=1); np.cumsum(m); np.cumsum(m, axis=1)
+np.cumprod([1, 2, 3], dtype=float); np.sort([3, 1, 2]); np.sort(-m, axis=None); np.sort(-m, axis=0, kind="stable")
+np.argsort([3, 1, 2]); np.argsort(-m, axis=1)
+np.searchsorted([1, 2, 4], 3); np.searchsorted([1, 2, 4], [2, 5], side="right")
+np.where([True, False], 1, 2); np.where(m > 2); np.where(m > 2, m, -1); np.where(m > 2, [0, 1, 2], 0.5)
+np.nonzero([0, 3, 0, 4]); np.count_nonzero(m > 1, axis=0)
+np.clip(m, 2, 4); np.clip([1, 5], 2, None); np.clip(v, a_min=1, a_max=2.5); np.clip(m, min=3)
+np.round([1.234, 5.678], 1); np.round(1234, -2); np.around(v, decimals=1)
+np.take(m, [0, 2]); np.take(m, [[0, 1]], axis=1); np.take(v, [5, -1], mode="wrap"); np.take(v, 7, mode="clip")
+np.take_along_axis(m, np.argsort(-m, axis=1), axis=1); np.diff([1, 4, 9]); np.diff(m, axis=0); np.isin([1, 5], [5, 6])
+np.real([1 + 2j]); np.imag(v); np.real(3.5); np.tril(m); np.tensordot(m, m.T, 1); np.matmul(m, [1, 2, 3])
+np.nansum([1.0, np.nan], initial=10); np.nanmax([[1.0, np.nan, 3], [4, 5, 6]], axis=0, initial=5)
+np.nanmean([1.0, np.nan, 3, 5], where=[True, True, False, True]); np.mean([1.0, 3]).is_integer()
+np.einsum("ij,j", m, v); np.einsum(m, [0, 1], v, [1], [0]); np.pad(v, 1, constant_values=9); np.median(m, axis=1)
+np.percentile([1, 2, 4], [25, 75]); np.unique([3, 1, 3], return_counts=True); np.histogram([1, 2, 1], bins=[0, 1, 2, 3])
+np.interp([1.5, 9], [1, 2], [10, 20]); np.linalg.norm([3.0, 4.0]); np.fft.fft([1, 2, 3], norm=None)
+np.r_[1, [2, 3], 4:6]; np.mgrid[:2, :3]; np.linalg.det([[1.0, 2], [3, 4]]); np.linalg.solve([[2.0, 0], [0, 4]], [2, 4])
+np.linalg.svd([[2.0, 0], [0, 1]], compute_uv=False); np.linalg.qr([[2.0, 0], [0, 1]], mode="r").shape
+np.linalg.matrix_rank([[1, 1], [1, 1]]); np.linalg.matrix_rank(np.eye(3), tol=0.5); np.linalg.pinv([[2.0, 0], [0, 4]])
+np.linalg.matrix_power([[1, 1], [1, 0]], 5); np.fft.fft([1, 2, 3]); np.fft.rfft(v); np.fft.fftfreq(4, 0.5)
+"""
+
+RANDOM: Final = """
+[g.random(2) for g in np.random.default_rng(0).spawn(2)]; np.random.RandomState(5).uniform(size=3)
+np.random.default_rng(0).normal(1, 2, (2, 3)); np.random.default_rng(0).normal(v, m)
+np.random.default_rng(0).random(); np.random.default_rng(0).integers(5)
+np.random.default_rng(0).choice(v, 2, replace=False); np.random.default_rng(0).permutation(m)
+np.random.seed(0), np.random.rand(2), np.random.randn(2), np.random.randint(0, 5, 3)
+"""
+
+OF_ELEMENTS: Final = """
+np.array([v[0], v[1] * 2, v.sum()]); np.array([[v[0], v[1]], (v[2], v[0])]); np.array([v[0], np.arange(3)[1]])
+np.array([v[0], v[1]], dtype=np.float32); np.array([(v > 1)[0], (v > 1)[1]])
 """
 
 UFUNCS: Final = """
-np.sqrt(2.0)
-np.sqrt([1, 4])
-np.add(1, 2)
-np.add([1, 2], 3)
-np.add(m, v)
-np.power(2, 3)
-np.power(m, 2)
-np.maximum(m, 3)
-np.maximum([1, 5], [4, 2])
-np.arctan2(1.0, [1, -1])
-np.exp(v, dtype=np.float64)
-np.abs(-3)
-np.absolute([-1, 2])
-np.negative(m)
-np.logical_not([0, 1])
-np.isnan([1.0, np.nan])
-np.hypot(3, 4)
-np.mod(m, 4)
-np.floor_divide(m, 2)
-np.sign([-2, 0, 3])
-np.add(m, 1, where=m > 3, out=np.zeros((2, 3), int))
-np.add.reduce(m)
-np.add.reduce(m, axis=None)
-np.add.reduce(m, axis=1, keepdims=True)
-np.maximum.reduce(m, axis=1)
-np.logical_and.reduce([[True, False], [True, True]])
-np.logical_or.reduce([[0, 0], [0, 1]], axis=1)
-np.subtract.reduce(m, axis=1)
-np.bitwise_or.reduce([1, 2, 4])
-np.hypot.reduce([3.0, 4.0, 12.0])
-np.add.accumulate(m)
-np.multiply.accumulate([1, 2, 3, 4])
-np.maximum.accumulate([3, 1, 4, 1, 5])
-np.minimum.accumulate(m, axis=1)
-np.subtract.accumulate([10, 1, 2])
-np.logical_and.accumulate([True, False, True])
-np.subtract.outer([1, 2], [3, 4, 5])
-np.multiply.outer(v, v)
-np.equal.outer([1, 2], [2, 1])
-np.add.reduceat([1, 2, 3, 4], [0, 2])
-np.add.reduceat(m, [0, 1, 1], axis=1)
-np.maximum.reduceat([3, 1, 4, 1], [0, 2, 1])
-np.add.nin, np.add.nout, np.add.identity, np.multiply.identity
+np.sqrt(2.0); np.sqrt([1, 4]); np.add(1, 2); np.add([1, 2], 3); np.add(m, v); np.power(2, 3); np.power(m, 2)
+np.maximum(m, 3); np.maximum([1, 5], [4, 2]); np.arctan2(1.0, [1, -1]); np.exp(v, dtype=np.float64); np.abs(-3)
+np.absolute([-1, 2]); np.negative(m); np.logical_not([0, 1]); np.isnan([1.0, np.nan]); np.hypot(3, 4); np.mod(m, 4)
+np.floor_divide(m, 2); np.sign([-2, 0, 3]); np.add(m, 1, where=m > 3, out=np.zeros((2, 3), int))
+np.add.reduce(m); np.add.reduce(m, axis=None); np.add.reduce(m, axis=1, keepdims=True); np.maximum.reduce(m, axis=1)
+np.logical_and.reduce([[True, False], [True, True]]); np.logical_or.reduce([[0, 0], [0, 1]], axis=1)
+np.subtract.reduce(m, axis=1); np.bitwise_or.reduce([1, 2, 4]); np.hypot.reduce([3.0, 4.0, 12.0]); np.add.accumulate(m)
+np.multiply.accumulate([1, 2, 3, 4]); np.maximum.accumulate([3, 1, 4, 1, 5]); np.minimum.accumulate(m, axis=1)
+np.subtract.accumulate([10, 1, 2]); np.logical_and.accumulate([True, False, True]); np.subtract.outer([1, 2], [3, 4, 5])
+np.multiply.outer(v, v); np.equal.outer([1, 2], [2, 1])
+np.add.reduceat([1, 2, 3, 4], [0, 2]); np.add.reduceat(m, [0, 1, 1], axis=1)
+np.maximum.reduceat([3, 1, 4, 1], [0, 2, 1]); np.add.nin, np.add.nout, np.add.identity, np.multiply.identity
 """
 
 
 COMPLEX: Final = """
-c.max(), c.min(), c.argmax(), c.argmin()
-np.max(c, axis=0)
-np.min(c, axis=(0, 1), keepdims=True)
-np.max(c, where=[[True], [False]], initial=-1j)
-np.argmax(c, axis=1)
-np.argmin(c, keepdims=True)
-np.max(np.array([1, complex(0, np.nan), 5j]))
-np.argmax(np.array([1, complex(0, np.nan), np.nan]))
-np.sort(c)
-np.sort(c, axis=None)
-np.sort(np.array([np.nan, 1j, complex(1, np.nan), 2, -1]))
-np.argsort(c, axis=0)
-np.maximum(c, 1 + 1j)
-np.minimum([1, 2j], np.array([1j, complex(0, np.nan)]))
-np.fmax(np.array([1j, complex(0, np.nan)]), 2)
-np.clip(c, 1j, 1 + 1j)
-np.searchsorted(np.sort(c[0]), [0, 1 + 1j], side="right")
-np.nanmax(np.array([[1j, np.nan], [2, 3]]), axis=1)
-np.nanmin(np.array([1j, np.nan]), initial=-2)
-np.nanargmax(np.array([np.nan, 1j, 1]))
-np.real_if_close(np.conjugate(c) * c)
-c > 1, c >= 1 + 1j, 2j < c, c <= c[::-1], [[1j], [2]] > c
+c.max(), c.min(), c.argmax(), c.argmin(); np.max(c, axis=0); np.min(c, axis=(0, 1), keepdims=True)
+np.max(c, where=[[True], [False]], initial=-1j); np.argmax(c, axis=1); np.argmin(c, keepdims=True)
+np.max(np.array([1, complex(0, np.nan), 5j])); np.argmax(np.array([1, complex(0, np.nan), np.nan]))
+np.sort(c); np.sort(c, axis=None); np.sort(np.array([np.nan, 1j, complex(1, np.nan), 2, -1])); np.argsort(c, axis=0)
+np.maximum(c, 1 + 1j); np.minimum([1, 2j], np.array([1j, complex(0, np.nan)]))
+np.fmax(np.array([1j, complex(0, np.nan)]), 2); np.clip(c, 1j, 1 + 1j)
+np.searchsorted(np.sort(c[0]), [0, 1 + 1j], side="right"); np.nanmax(np.array([[1j, np.nan], [2, 3]]), axis=1)
+np.nanmin(np.array([1j, np.nan]), initial=-2); np.nanargmax(np.array([np.nan, 1j, 1]))
+np.real_if_close(np.conjugate(c) * c); c > 1, c >= 1 + 1j, 2j < c, c <= c[::-1], [[1j], [2]] > c
 np.less(c, c.T[0, 0]), np.greater_equal([1, 1 - 1j], np.array([1, 1j]))
 np.emath.sqrt([-1.0, 4.0]), np.emath.log(-np.e), np.lib.scimath.sqrt(-1)
 c.byteswap().byteswap(), np.arange(3, dtype=np.int16).byteswap(), m[0, 0].byteswap()
 """
 
 OPTIONS: Final = """
-np.einsum("ij,j->i", m, v, dtype=np.float32, casting="same_kind")
-np.einsum("ij->i", m, out=np.zeros(2), dtype=float)
-np.select([m > 4, m < 2], [m, 0.5], -1)
-np.isin([1, 2], [2], assume_unique=True, kind="sort")
-np.sort([3, 1], kind="merge")
-np.hstack([[1], [2]], dtype=np.float32)
-np.concatenate([v, v], dtype=np.float32, casting="same_kind")
-np.percentile(v.astype(np.float32), 40.0)
+np.einsum("ij,j->i", m, v, dtype=np.float32, casting="same_kind"); np.einsum("ij->i", m, out=np.zeros(2), dtype=float)
+np.select([m > 4, m < 2], [m, 0.5], -1); np.isin([1, 2], [2], assume_unique=True, kind="sort")
+np.sort([3, 1], kind="merge"); np.hstack([[1], [2]], dtype=np.float32)
+np.concatenate([v, v], dtype=np.float32, casting="same_kind"); np.percentile(v.astype(np.float32), 40.0)
 np.quantile(v.astype(np.float32), [0.4, 0.5])
-np.histogramdd(np.array([[0.0, 1], [1, 2], [1, 2]]), bins=2)
-np.histogramdd([[0.0, 1, 1], [1, 2, 2]], bins=(2, 3))
+np.histogramdd(np.array([[0.0, 1], [1, 2], [1, 2]]), bins=2); np.histogramdd([[0.0, 1, 1], [1, 2, 2]], bins=(2, 3))
 np.histogramdd([0.0, 1, 1], bins=2)
-np.choose([0, 1, 2], [[1, 2, 3], m[0], 9])
-np.choose([0, 5], (1.5, np.array([1, 2], np.float32)), mode="clip")
-np.array([1, 0, 1]).choose(10, v)
-np.broadcast([1, 2, 3], [[1], [2]]).shape
+np.choose([0, 1, 2], [[1, 2, 3], m[0], 9]); np.choose([0, 5], (1.5, np.array([1, 2], np.float32)), mode="clip")
+np.array([1, 0, 1]).choose(10, v); np.broadcast([1, 2, 3], [[1], [2]]).shape
 np.array(list(np.broadcast([1, 2], [[3], [4]])))
 np.array_equal(m, m), np.array_equal(m, v), np.allclose(v, v), np.array_equiv(m, m[:1])
-np.isscalar(3), np.isscalar(m), np.isscalar(m.sum())
-np.take_along_axis(m, np.argsort(-m, axis=None), axis=None)
-np.r_[0 : 1 : np.complex64(3j)]
-np.all(m, where=True), np.any(m > 5, where=[[True], [False]])
-np.add(m, 1, out=np.zeros((3, 2, 3), int))
-np.add([1.5], 1, dtype=np.float32)
-np.multiply(np.array([1, 2], np.uint8), 3, dtype=np.uint8)
-np.less(m, v, casting="same_kind")
-np.linalg.eig([[2.0, 1], [1, 2]])[0]
-np.linalg.eigvals([[0.0, 1], [-1, 0]])
+np.isscalar(3), np.isscalar(m), np.isscalar(m.sum()); np.take_along_axis(m, np.argsort(-m, axis=None), axis=None)
+np.r_[0 : 1 : np.complex64(3j)]; np.all(m, where=True), np.any(m > 5, where=[[True], [False]])
+np.add(m, 1, out=np.zeros((3, 2, 3), int)); np.add([1.5], 1, dtype=np.float32)
+np.multiply(np.array([1, 2], np.uint8), 3, dtype=np.uint8); np.less(m, v, casting="same_kind")
+np.linalg.eig([[2.0, 1], [1, 2]])[0]; np.linalg.eigvals([[0.0, 1], [-1, 0]])
 np.linalg.eigvalsh([[2.0, 9], [1, 2]], UPLO="L")
 np.linalg.eigh([[2.0, 1], [9, 2]], "U")[0]
 (lambda w, v: np.round(v * w @ v.conj().T, 9))(*np.linalg.eigh([[2, 1j], [9, 3]], "U"))
-np.apply_along_axis(np.sum, 0, np.ones((0, 2)))
-v.conj(np.zeros(3))
-[[1] * m[0, 1], m[0, 1] * (1, 2)]
-np.lib.stride_tricks.as_strided(v, (2, 2), (8, 8))
-np.lib.stride_tricks.as_strided(m, (3, 2), m.T.strides)
+np.apply_along_axis(np.sum, 0, np.ones((0, 2))); v.conj(np.zeros(3)); [[1] * m[0, 1], m[0, 1] * (1, 2)]
+np.lib.stride_tricks.as_strided(v, (2, 2), (8, 8)); np.lib.stride_tricks.as_strided(m, (3, 2), m.T.strides)
 """
-
-
-@pytest.mark.parametrize("expression", [*COMPLEX.split("\n"), *OPTIONS.split("\n")])
-def test_an_expression_of_options_and_complex_numbers_gives_what_numpy_gives(
-    expression: str, backend: xp.Backend
-) -> None:
-    if expression:
-        assert_same(evaluated(expression, anyarray.numpy), evaluated(expression, numpy))
 
 
 def test_a_complex_number_of_which_a_part_is_nan_is_in_no_order() -> None:
@@ -332,29 +159,22 @@ def test_a_complex_number_of_which_a_part_is_nan_is_in_no_order() -> None:
             assert_same(found, getattr(numpy, function)(values, values[:, None]))
 
 
-@pytest.mark.parametrize(
-    ("expression", "error"),
-    [
-        ("np.concatenate([v, v], out=np.zeros(6, np.float32), casting='safe')", TypeError),
-        ("np.concatenate([v, v], out=np.zeros(6), dtype=float)", TypeError),
-        ("np.add([1, 2], 1.5, dtype=int)", TypeError),
-        ("np.add(v, 1, out=np.zeros(3, np.float32), casting='safe')", TypeError),
-        ("np.einsum('i->', v, dtype=np.float32)", TypeError),
-        ("np.isin([1], [1], kind='quick')", ValueError),
-        ("np.partition(v, 1, kind='nonsense')", ValueError),
-        ("np.arange(step=2)", TypeError),
-        ("np.linalg.inv(np.ones((2, 3)))", numpy.linalg.LinAlgError),
-        ("np.linalg.matrix_power(np.eye(2), 1.5)", TypeError),
-        ("np.linalg.eigh(np.eye(2), 'x')", ValueError),
-        ("np.nanargmax(np.array([complex(0, np.nan)]))", ValueError),
-        ("np.take_along_axis(m, np.array([[True]]), 0)", IndexError),
-        ("m[0.5]", IndexError),
-    ],
-)
-def test_an_expression_raises_what_numpy_raises(expression: str, error: type[Exception]) -> None:
-    for np in (numpy, anyarray.numpy):
-        with pytest.raises(error):
-            evaluated(expression, np)
+REFUSED: Final = """
+np.concatenate([v, v], out=np.zeros(6, np.float32), casting="safe")
+np.concatenate([v, v], out=np.zeros(6), dtype=float)
+np.add([1, 2], 1.5, dtype=int); np.add(v, 1, out=np.zeros(3, np.float32), casting="safe"); np.arange(step=2)
+np.einsum("i->", v, dtype=np.float32); np.isin([1], [1], kind="quick"); np.partition(v, 1, kind="nonsense"); m[0.5]
+np.linalg.inv(np.ones((2, 3))); np.linalg.matrix_power(np.eye(2), 1.5); np.linalg.eigh(np.eye(2), "x")
+np.nanargmax(np.array([complex(0, np.nan)])); np.take_along_axis(m, np.array([[True]]), 0)
+"""
+
+
+def test_an_expression_raises_what_numpy_raises() -> None:
+    for expression in REFUSED.strip().replace("\n", "; ").split("; "):
+        with pytest.raises((IndexError, TypeError, ValueError)) as expected:
+            evaluated(expression, numpy)
+        with pytest.raises(expected.type):
+            evaluated(expression, anyarray.numpy)
 
 
 def test_an_array_made_read_only_is_not_written() -> None:
@@ -371,18 +191,6 @@ def test_an_array_made_read_only_is_not_written() -> None:
             one += 1
     with pytest.raises(ValueError, match="cannot be made writeable again"):
         x.flags.writeable = True
-
-
-def test_an_assertion_takes_an_element_as_numpy_s_scalar() -> None:
-    np: Any = anyarray.numpy
-    element = np.array([20.0], dtype=np.float16)[0]  # whose 0-d ndarray is equal to no decimals
-    np.testing.assert_almost_equal(element, numpy.float16(20), 14)
-
-
-def test_flags_are_equal_where_each_is() -> None:
-    np: Any = anyarray.numpy
-    assert np.zeros(3).flags == np.ones(3).flags
-    assert np.zeros((2, 3)).flags != np.zeros((2, 3)).T.flags
 
 
 class Point(NamedTuple):
@@ -435,70 +243,42 @@ def assert_same(found: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "expression", [*CREATION.split("\n"), *SHAPES.split("\n"), *VALUES.split("\n"), *UFUNCS.split("\n")]
+    "row", rows(CREATION + OF_ELEMENTS + SHAPES + VALUES + UFUNCS + COMPLEX + OPTIONS + RANDOM), ids=head
 )
-def test_an_expression_gives_what_numpy_gives(expression: str) -> None:
-    if expression:
+def test_an_expression_gives_what_numpy_gives(row: str) -> None:
+    for expression in row.split("; "):
         assert_same(evaluated(expression, anyarray.numpy), evaluated(expression, numpy))
 
 
-STATEMENTS: Final = {
-    "add.at": "x = np.zeros(4); np.add.at(x, [0, 1, 1, 3], [1, 2, 3, 4])",
-    "add.at of rows": "x = np.zeros((3, 2)); np.add.at(x, [0, 2, 2], [[1, 2], [3, 4], [5, 6]])",
-    "add.at of pairs": "x = np.zeros((3, 3), int); np.add.at(x, ([0, 0, 1], [1, 1, 2]), 1)",
-    "add.at of one place, often": "x = np.zeros(3); np.add.at(x, np.arange(300) % 3, np.arange(300.0))",
-    "add.at of infinity, often": "x = np.zeros(3); np.add.at(x, np.arange(300) % 3, np.r_[np.inf, np.ones(299)])",
-    "add.at of integers, often": "x = np.zeros(2, int); np.add.at(x, np.arange(200) % 2, 2**55 + np.arange(200))",
-    "subtract.at": "x = np.ones(3); np.subtract.at(x, [0, 0], 2)",
-    "multiply.at": "x = np.full(3, 2.0); np.multiply.at(x, [0, 0, 2], [3, 5, 7])",
-    "maximum.at": "x = np.zeros(3); np.maximum.at(x, [1, 1, 2], [5, 3, -1])",
-    "negative.at": "x = np.ones(3); np.negative.at(x, [0, 0, 1])",
-    "at of a slice": "x = np.zeros(4); np.add.at(x, slice(1, 3), 1)",
-    "at of a view": "whole = np.zeros((2, 3)); np.add.at(whole[0], [0, 0], 1); x = whole",
-    "out": "x = np.zeros(3); np.add([1, 2, 3], 1, out=x)",
-    "array of elements": "x = np.array([v[0], v[1] * 2, v.sum()])",
-    "array of elements in lists": "x = np.array([[v[0], v[1]], (v[2], v[0])])",
-    "array of elements of two dtypes": "x = np.array([v[0], np.arange(3)[1]])",
-    "array of elements, with a dtype": "x = np.array([v[0], v[1]], dtype=np.float32)",
-    "array of truths": "x = np.array([(v > 1)[0], (v > 1)[1]])",
-    "out, one of the operands": "x = v.copy(); y = x * 2; np.add(x, v, out=x); x = np.concatenate([x, y])",
-    "out, a view of an operand": "x = np.arange(50_000.0); np.add(x[1:], x[:-1], out=x[1:])",
-    "out of another dtype": "x = np.zeros(3, np.float32); np.add(v, v, out=x)",
-    "out of a comparison": "x = np.zeros(3, bool); np.less(v, v[::-1], out=x)",
-    "out, by position": "x = np.zeros(3); np.multiply(v, v, x)",
-    "out of a sum": "x = np.zeros(3); np.sum(m, axis=0, out=x)",
-    "out, casting": "x = np.zeros(3, np.float32); np.sqrt(v, out=x)",
-    "out of integers, of reductions": "x = np.zeros((6, 2), int); np.sum(v[:2] + m[:, :2], 1, out=x[0]); "
-    "np.max(v[:2] + m[:, :2], 1, out=x[1]); np.mean(v[:2] + m[:, :2], axis=1, out=x[2]); "
-    "np.cumsum(v[:2] * 2, out=x[3]); np.nansum(v[:2] + m[:, :2], axis=1, out=x[4]); "
-    "np.var(2 * m[:, :2], axis=1, out=x[5])",
-    "out of concatenate": "x = np.zeros(6); np.concatenate([v, v], out=x)",
-    "out of clip": "x = v.copy(); np.clip(x, 1, 2, out=x)",
-    "out of a part": "x = np.zeros((2, 3)); np.exp(v, out=x[1])",
-    "out where": "x = np.full(3, -1.0); np.divide(v, [1, 0, 2], out=x, where=np.array([True, False, True]))",
-    "shuffle": "x = np.arange(10); np.random.default_rng(3).shuffle(x)",
-    "shuffle, the old": "np.random.seed(3); x = np.arange(10); np.random.shuffle(x)",
-    "normal": "x = np.random.default_rng(0).normal(1, 2, (2, 3))",
-    "numbers": "x = np.random.default_rng(0).random(), np.random.default_rng(0).integers(5)",
-    "parameters": "x = np.random.default_rng(0).normal(v, m)",
-    "choice": "x = np.random.default_rng(0).choice(v, 2, replace=False)",
-    "permutation": "x = np.random.default_rng(0).permutation(m)",
-    "the old functions": "np.random.seed(0); x = np.random.rand(2), np.random.randn(2, 2), np.random.randint(0, 5, 3)",
-    "a state": "x = np.random.RandomState(5).uniform(size=3)",
-    "drawing to out": "x = np.zeros(3); np.random.default_rng(0).random(out=x)",
-    "the swapped bytes of itself": "x = np.arange(3, dtype=np.int16); x.byteswap(inplace=True)",
-    "children": "x = [g.random(2) for g in np.random.default_rng(0).spawn(2)]",
-}
+WRITES: Final = """
+np.add.at(z, [0, 1, 1], [1, 2, 3]); np.add.at(zz, [0, 2, 2], [[1], [3], [5]]); np.add.at(zz, ([0, 0, 1], [1, 1, 2]), 1)
+np.add.at(z, np.arange(300) % 3, np.arange(300.0)); np.add.at(z, np.arange(300) % 3, np.r_[np.inf, np.ones(299)])
+np.add.at(n, np.arange(200) % 2, 2**55 + np.arange(200)); np.add.at(z, slice(1, 3), 1); np.add.at(zz[0], [0, 0], 1)
+np.subtract.at(v, [0, 0], 2); np.maximum.at(z, [1, 1, 2], [5, 3, -1]); np.negative.at(v, [0, 0, 1])
+np.multiply.at(v, [0, 0, 2], [3, 5, 7])
+np.add([1, 2, 3], 1, out=z); np.add(x, v, out=x); np.add(many[1:], many[:-1], out=many[1:]); np.add(v, v, out=s)
+np.less(v, v[::-1], out=b); np.multiply(v, v, z); np.sqrt(v, out=s); np.exp(v, out=zz[1]); np.clip(v, 1, 2, out=v)
+np.sum(m, axis=0, out=z); np.sum(v[:2] + m[:, :2], 1, out=n[:2]); np.max(v[:2] + m[:, :2], 1, out=n[:2])
+np.mean(v[:2] + m[:, :2], axis=1, out=n[:2]); np.cumsum(v[:2] * 2, out=n[:2]); np.var(2 * m[:, :2], axis=1, out=n[:2])
+np.nansum(v[:2] + m[:, :2], axis=1, out=n[:2]); np.concatenate([v[:1], v[:2]], out=z); short.byteswap(inplace=True)
+np.divide(v, [1, 0, 2], out=z, where=np.array([True, False, True])); np.random.default_rng(0).random(out=z)
+np.random.default_rng(3).shuffle(many); np.random.seed(3), np.random.shuffle(many)
+"""
 
 
-@pytest.mark.parametrize("statement", STATEMENTS)
-def test_a_statement_leaves_what_numpy_leaves(statement: str) -> None:
-    def run(np: Any) -> Any:
-        names = {"np": np, "m": np.array([[1, 2, 3], [4, 5, 6]]), "v": np.array([0.5, 1.5, 2.5])}
-        exec(STATEMENTS[statement], names)
-        return names["x"]
+@pytest.mark.parametrize("row", rows(WRITES), ids=head)
+def test_a_statement_leaves_what_numpy_leaves(row: str) -> None:
+    def run(np: Any, statement: str) -> Any:
+        arrays = {
+            "m": np.array([[1, 2, 3], [4, 5, 6]]), "v": np.array([0.5, 1.5, 2.5]), "x": np.array([1.0, 2.0, 3.0]),
+            "z": np.zeros(3), "zz": np.zeros((3, 3)), "n": np.zeros(3, int), "s": np.zeros(3, np.float32),
+            "b": np.zeros(3, bool), "short": np.arange(3, dtype=np.int16), "many": np.arange(50_000.0),
+        }  # fmt: skip
+        exec(statement, {"np": np, **arrays})
+        return list(arrays.values())
 
-    assert_same(run(anyarray.numpy), run(numpy))
+    for statement in row.split("; "):
+        assert_same(run(anyarray.numpy, statement), run(numpy, statement))
 
 
 def test_text_is_numpys() -> None:
@@ -585,11 +365,15 @@ def test_a_column_of_pandas_stays_one() -> None:
     assert np.array(pandas.DataFrame({"n": ["a"], "x": [1]})).tolist() == [["a", 1]]
 
 
-def test_an_assertion_looks_into_a_dict() -> None:
+def test_assertions_take_elements_and_look_into_a_dict() -> None:
     np: Any = anyarray.numpy
+    element = np.array([20.0], dtype=np.float16)[0]  # whose 0-d ndarray is equal to no decimals
+    np.testing.assert_almost_equal(element, numpy.float16(20), 14)
     np.testing.assert_equal({"x": np.arange(3), "n": [np.ones(2), 1]}, {"x": np.arange(3), "n": [np.ones(2), 1]})
     with pytest.raises(AssertionError):
         np.testing.assert_equal({"x": np.arange(3)}, {"x": np.ones(3)})
+    assert np.zeros(3).flags == np.ones(3).flags
+    assert np.zeros((2, 3)).flags != np.zeros((2, 3)).T.flags
 
 
 def test_a_class_of_arrays_takes_parameters_in_an_annotation() -> None:
@@ -657,48 +441,31 @@ def test_it_runs_in_transforms(framework: str) -> None:
         assert xp.grad(loss)(w).tolist() == pytest.approx([8.5, 0.25, 6.25])
 
 
-NUMPYS_OWN: Final = {
-    "dates": "x = np.arange('2024-01-01', '2024-01-05', dtype='datetime64[D]')",
-    "a difference of dates": "x = np.diff(np.array(['2024-01-01', '2024-01-04'], dtype='datetime64[D]'))",
-    "a date and numbers": "x = np.arange(3) * np.timedelta64(2, 'D') + np.datetime64('2024-01-01')",
-    "a choice of dates": "x = np.where(v > 1, np.datetime64('2024'), np.datetime64('2025'))",
-    "records": "x = np.sort(np.array([(2, 'b'), (1, 'a')], dtype=[('n', int), ('t', 'U1')]), order='n')['t']",
-    "zeros of records": "x = np.zeros(2, dtype=[('n', int)])['n']",
-    "records by a dict": "x = np.zeros(2, dtype={'names': ['p', 'm'], 'formats': ['2f4', 'f8']})['p']",
-    "rows as records": "x = np.unique(np.array([[2, 1], [0, 3], [2, 1]]).view([('a', int), ('b', int)]))['b']",
-    "bytes as text": "x = np.arange(98, 101).astype(np.uint8).view('S1')",
-    "numbers as differences": "x = np.arange(3).view('timedelta64[D]')",
-    "objects": "x = np.linalg.matrix_power(np.array([[1, 1], [1, 0]], dtype=object), 90)",
-    "a value that is an object": "x = np.full((2, 2), None)",
-    "None": "x = np.array(None)",
-    "records of a function of NumPy's": "x = np.lib.recfunctions.unstructured_to_structured(m)['f1']",
-    "a list of objects": "x = np.array([None, 1])",
-    "objects from the right": "x = v + np.array([1, 2, 3], dtype=object)",
-    "a reduction of objects": "x = np.add.reduce(np.array([1, 2], dtype=object))",
-    "a function of objects": "x = np.frompyfunc(lambda a: a + 1, 1, 1)(v)",
-    "long doubles": "x = np.ones(2, dtype=np.longdouble) / 3",
-    "empty text": "x = np.zeros(2, dtype='U5')",
-    "numbers as text": "x = v.astype(str)",
-    "text as numbers": "x = np.array(['1', '2'], dtype=float)",
-    "a function that gives text": "x = np.vectorize(str)(m)",
-    "text of a module of NumPy's": "x = np.char.add(np.char.upper(['a', 'b']), '!')",
-    "a masked array": "x = np.mean(np.ma.masked_greater(v, 2))",
-    "a masked array from the right": "x = (v + np.ma.masked_greater(v, 2)).filled(0)",
-    "business days": "x = np.busday_count('2024-01-01', '2024-02-01')",
-    "a polynomial": "x = np.polynomial.Polynomial([1, 2, 3])(v)",
-}
+NUMPYS_OWN: Final = """
+np.arange("2024-01-01", "2024-01-05", dtype="datetime64[D]")
+np.diff(np.array(["2024-01-01", "2024-01-04"], dtype="datetime64[D]"))
+np.arange(3) * np.timedelta64(2, "D") + np.datetime64("2024-01-01")
+np.where(v > 1, np.datetime64("2024"), np.datetime64("2025"))
+np.sort(np.array([(2, "b"), (1, "a")], dtype=[("n", int), ("t", "U1")]), order="n")["t"]
+np.zeros(2, dtype=[("n", int)])["n"]; np.zeros(2, dtype={"names": ["p", "m"], "formats": ["2f4", "f8"]})["p"]
+np.unique(np.array([[2, 1], [0, 3], [2, 1]]).view([("a", int), ("b", int)]))["b"]
+np.arange(98, 101).astype(np.uint8).view("S1"); np.arange(3).view("timedelta64[D]")
+np.linalg.matrix_power(np.array([[1, 1], [1, 0]], dtype=object), 90); np.full((2, 2), None); np.array(None)
+np.lib.recfunctions.unstructured_to_structured(m)["f1"]; np.array([None, 1]); v + np.array([1, 2, 3], dtype=object)
+np.add.reduce(np.array([1, 2], dtype=object)); np.frompyfunc(lambda a: a + 1, 1, 1)(v)
+np.ones(2, dtype=np.longdouble) / 3; np.zeros(2, dtype="U5"); v.astype(str); np.array(["1", "2"], dtype=float)
+np.vectorize(str)(m); np.char.add(np.char.upper(["a", "b"]), "!"); np.mean(np.ma.masked_greater(v, 2))
+(v + np.ma.masked_greater(v, 2)).filled(0); np.busday_count("2024-01-01", "2024-02-01")
+np.polynomial.Polynomial([1, 2, 3])(v)
+"""
 
 
-@pytest.mark.parametrize("statement", NUMPYS_OWN)
-def test_what_numpy_alone_has_stays_numpys(statement: str) -> None:
-    def run(np: Any) -> Any:
-        names = {"np": np, "m": np.array([[1, 2, 3], [4, 5, 6]]), "v": np.array([0.5, 1.5, 2.5])}
-        exec(NUMPYS_OWN[statement], names)
-        return numpy.asarray(names["x"])
-
-    found, expected = run(anyarray.numpy), run(numpy)
-    assert found.dtype == expected.dtype
-    assert found.tolist() == expected.tolist()
+@pytest.mark.parametrize("row", rows(NUMPYS_OWN), ids=head)
+def test_what_numpy_alone_has_stays_numpys(row: str) -> None:
+    for expression in row.split("; "):
+        found, expected = (numpy.asarray(evaluated(expression, np)) for np in (anyarray.numpy, numpy))
+        assert found.dtype == expected.dtype
+        assert found.tolist() == expected.tolist()
 
 
 def test_a_dtype_that_none_has_is_refused_by_our_error() -> None:
