@@ -168,12 +168,12 @@ def told(found: Any) -> Any:
 @pytest.mark.parametrize("chosen", ["auto", "numpy"])
 @pytest.mark.parametrize("public", sorted(FUNCTIONS))
 @pytest.mark.filterwarnings("ignore")
-def test_a_function_gives_what_its_body_gives(public: str, chosen: str) -> None:
+def test_a_function_gives_what_its_body_gives(public: str, chosen: str, seeds: Callable[[int], range]) -> None:
     function = FUNCTIONS[public]
-    draws = random.Random(public)
     answered = 0
     with xp.backend(chosen):
-        for i in range(90):
+        for i in seeds(180):
+            draws = random.Random(f"{public} {i}")
             given, named = drawn(function, draws)
             if i % 6 < 2:  # which functions of bools or of indices take, too
                 same = xp.asarray([[True, False], [True, True]]) if i % 6 else xp.asarray([[1, 0], [1, 1]])
@@ -189,12 +189,12 @@ def test_a_function_gives_what_its_body_gives(public: str, chosen: str) -> None:
 @pytest.mark.parametrize("chosen", ["auto", "numpy"])
 @pytest.mark.parametrize("written", sorted(METHODS))
 @pytest.mark.filterwarnings("ignore")
-def test_an_operator_gives_what_its_body_gives(written: str, chosen: str) -> None:
+def test_an_operator_gives_what_its_body_gives(written: str, chosen: str, seeds: Callable[[int], range]) -> None:
     method = METHODS[written]
-    draws = random.Random(written)
     operands = len(inspect.signature(method).parameters)
     with xp.backend(chosen):
-        for _ in range(150):
+        for i in seeds(300):
+            draws = random.Random(f"{written} {i}")
             array = xp.asarray(an_array(draws))
             self = array if array.ndim or draws.random() < 0.3 else array[()]
             given = [self, *[an_operand(draws) for _ in range(operands - 1)]]
@@ -243,7 +243,7 @@ def test_a_write_gives_what_its_body_gives(shape: tuple[int, ...], dtype: str) -
     method = xp.Array.__setitem__
     host = (np.arange(float(np.prod(shape))).reshape(shape) % 2).astype(dtype)
     pairs = list(itertools.product(KEYS, VALUES))
-    for key, value in random.Random(f"{shape} {dtype}").sample(pairs, 400):
+    for key, value in random.Random(f"{shape} {dtype}").sample(pairs, 200):
         own, again = xp.asarray(host), xp.asarray(host)
         assert outcome(method, [own, key, value], {}) == outcome(inspect.unwrap(method), [again, key, value], {})
         assert told(own) == told(again), (key, value)
@@ -288,9 +288,8 @@ def test_divmod_of_two_arrays_is_that_of_each(dtype: str) -> None:
     draws = np.random.default_rng(3)
     special = [0.0, -0.0, np.inf, -np.inf, np.nan, 1.5, -2.0, 3e38, 5e-324, 7.0, 0.1]
     for i in range(200):
-        pair = (
-            draws.standard_normal((2, 30)) * 10.0 ** draws.integers(-5, 9) if i % 2 else draws.choice(special, (2, 30))
-        )
+        large = draws.standard_normal((2, 30)) * 10.0 ** draws.integers(-5, 9)
+        pair = large if i % 2 else draws.choice(special, (2, 30))
         x, y = (xp.asarray(a.astype(dtype)) for a in pair)
         assert outcome(divmod, [x, y], {}) == outcome(lambda x, y: (x // y, x % y), [x, y], {})
         assert outcome(divmod, [x, y[:1]], {}) == outcome(lambda x, y: (x // y, x % y), [x, y[:1]], {})
@@ -304,26 +303,6 @@ def test_dtypes_and_arrays_promote_as_the_bodies_say() -> None:
             assert outcome(function, list(given), {}) == outcome(inspect.unwrap(function), list(given), {}), given
     for given in itertools.product(dtypes, repeat=3):
         assert xp.result_type(*given) is inspect.unwrap(xp.result_type)(*given)
-
-
-@is_built
-def test_a_write_is_seen_by_views_alone() -> None:
-    host = np.arange(4.0)
-    x = xp.asarray(host)
-    part, all_of_it, copied = x[1:], x[...], copy.copy(x)
-    exported = np.asarray(x)
-    given = xp.from_native(host)
-    for one in (x, given):
-        one[0] = 9.0
-        one[1:] = 8
-        one[...] += 1.0
-    part[0] = 5.0
-    assert given.tolist() == [10, 9, 9, 9]
-    assert part.tolist() == [5, 9, 9]
-    for view in (x, all_of_it, exported):
-        assert view.tolist() == [10, 5, 9, 9]
-    for other in (copied, host):
-        assert other.tolist() == [0, 1, 2, 3]
 
 
 def owner_of_memory() -> xp.Array:
@@ -366,18 +345,6 @@ def test_a_write_is_in_place_where_memory_is_writable(who: str) -> None:
     assert np.asarray(x).tolist() == np.full(x.shape, 5.0).tolist()
     assert is_writable == (after == before)
     assert all((5.0 in np.asarray(one)) == (is_writable and who != "a row and another one") for one in others)
-
-
-@is_built
-def test_in_place_arithmetic_is_seen_by_views() -> None:
-    x = xp.asarray([1.0, 2.0])
-    same, view, native, column = x, x[:], np.asarray(x), xp.ones((2, 2))[:, 0]
-    x += 1
-    x *= xp.asarray([2.0, 3.0])
-    column += x
-    assert same is x
-    assert x.tolist() == view.tolist() == native.tolist() == [4, 9]
-    assert column.tolist() == [5, 10]
 
 
 @is_built
@@ -428,15 +395,11 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
         cases += [(xp.full, (shape, value)) for shape in (3, (2, 3), 200, 2000) for value in (2.5, 2, True, 1j, 2**70)]
         cases += [(xp.eye, given) for given in ((3,), (2, 3), (3, 2), (0,), (12, 14), (3, None), (-1,), (2.0,), (70,))]
         cases += [(one, (n,)) for one in (xp.fft.fftfreq, xp.fft.rfftfreq) for n in (1, 4, 5, 0, 200, 2000, 2.0, True)]
-        options: list[dict[str, Any]] = [{"dtype": dtype} for dtype in DTYPES_TO_MAKE] + [
-            {"copy": copies} for copies in (True, False, 1)
-        ]
-        options += [{"dtype": xp.float64, "copy": copies} for copies in (True, False)] + [
-            {"order": "C"},
-            {"device": None},
-        ]
-        for (function, given), named in itertools.product(cases, [{}, *options]):
-            expected, found = (outcome(function.__wrapped__, list(given), named), outcome(function, list(given), named))
+        options: list[dict[str, Any]] = [{}, *[{"dtype": dtype} for dtype in DTYPES_TO_MAKE], {"order": "C"}]
+        options += [{"copy": copies} for copies in (True, False, 1)] + [{"device": None}]
+        options += [{"dtype": xp.float64, "copy": copies} for copies in (True, False)]
+        for (function, given), named in itertools.product(cases, options):
+            expected, found = outcome(function.__wrapped__, [*given], named), outcome(function, [*given], named)
             if expected[0] is TypeError:  # of an option that is none of its own, which the wrapper names
                 assert issubclass(found[0], TypeError)
                 continue
@@ -448,10 +411,8 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
             assert (ours is given[0]) == (bodys is given[0])
             assert named or getattr(ours, "_second", None) == getattr(bodys, "_second", None), given
             assert ours._native.strides == bodys._native.strides
-            shares = named.get("copy") is False
-            assert shares or not any(
-                np.shares_memory(ours._native, one) for one in given if isinstance(one, np.ndarray)
-            )
+            ndarrays = [one for one in given if isinstance(one, np.ndarray)] if named.get("copy") is not False else []
+            assert not any(np.shares_memory(ours._native, one) for one in ndarrays)
             if getattr(ours, "_second", None) is not None:
                 assert alignment.is_shareable(ours._native)
 
@@ -461,7 +422,7 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
 def test_creation_on_another_backend_gives_what_its_bodies_give(framework: str) -> None:
     """Twice each: compiled calls know a dtype once it was asked for."""
     with xp.backend(framework):
-        kinds = [None, xp.bool, xp.int8, xp.int32, xp.int64, xp.uint8, xp.float32, xp.complex64]
+        kinds = [None, xp.bool, xp.int8, xp.int64, xp.float32, xp.complex64]
         cases: list[tuple[Any, tuple[Any, ...]]] = [(xp.arange, one) for one in RANGES]
         cases += [(one, (shape,)) for one in (xp.zeros, xp.ones) for shape in (0, 3, (2, 3), (), -1, (2, 0), (2.0,))]
         cases += [(xp.full, (2, value)) for value in (2.5, 2, True, 1j, 2**70, -(2**63), 2**63)]
@@ -491,48 +452,6 @@ def test_integers_at_the_ends_of_a_dtype_are_taken_as_the_bodies_take_them(dtype
         for function, given in ((xp.asarray, [[0, int(number)]]), (xp.arange, [int(number), int(number) + 1])):
             named = {"dtype": wanted}
             assert outcome(function, given, named) == outcome(inspect.unwrap(function), given, named), number
-
-
-@is_built
-def test_creation_takes_the_defaults_that_hold() -> None:
-    with xp.default_dtypes(float=xp.float32, int=xp.int32):
-        for made in (xp.zeros(2), xp.asarray(1.5), xp.asarray([1.0, 2.0]), xp.ones((2, 2))):
-            assert made.dtype is xp.float32
-        assert xp.arange(3).dtype is xp.asarray([1, 2]).dtype is xp.int32
-    assert xp.zeros(2, dtype=xp.int8).dtype is xp.int8
-    with xp.backend("numpy"):
-        assert xp.zeros(2).device == xp.asarray([1.0]).device == xp.device("numpy")
-
-
-def test_creation_runs_where_it_is_to(framework: str) -> None:
-    with xp.backend(framework):
-        for made in (xp.zeros(2), xp.asarray(1.5), xp.asarray([1.0, 2.0]), xp.arange(3), xp.full(2, 1.5)):
-            assert made.device == xp.device(framework)
-
-
-@is_built
-@pytest.mark.parametrize("dtype", [*dict.fromkeys(DTYPES), "complex64", "int8"])
-def test_a_loop_has_every_element_whoever_keeps_some_of_them(dtype: str) -> None:
-    host = (np.arange(12) % 5).astype(dtype)
-    for x in (xp.asarray(host), xp.asarray(host)[::-2], xp.reshape(xp.asarray(host), (6, 2))):
-        expected = np.asarray(x).tolist()
-        assert [one.tolist() for one in x] == expected
-        kept = [(i, one) for i, one in enumerate(x) if i % 3 == 0]
-        natives = [one._native for one in x]
-        watched = [weakref.ref(one)() is one for one in x]
-        assert [one.tolist() for _, one in kept] == [expected[i] for i, _ in kept]
-        assert [one.tolist() for one in natives] == expected
-        assert all(watched)
-
-
-@is_built
-def test_a_loop_has_the_elements_at_each_turn() -> None:
-    x, seen = xp.asarray([1.0, 2.0, 3.0, 4.0]), []
-    for one in x:
-        seen.append(float(one))
-        x[2:] += 1.0
-        one[...] = 9.0
-    assert seen == [1.0, 2.0, 5.0, 7.0]
 
 
 @is_built
@@ -654,18 +573,7 @@ outcome(xp.result_type, [x, 1.0, "float32"], {})
 def test_nothing_is_held_when_a_call_is_over() -> None:
     x, y, b = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0]), xp.asarray([True, False, True])
     h, long, m, written = np.ones(3), np.ones(300), xp.eye(2), xp.asarray([1.0, 2.0, 3.0])
-    names = {
-        "x": x,
-        "y": y,
-        "b": b,
-        "h": h,
-        "long": long,
-        "m": m,
-        "written": written,
-        "operator": operator,
-        "copy": copy,
-    }
-    names |= {"xp": xp, "np": np, "outcome": outcome}
+    names = globals() | locals()
     held = [x._native, y._native, b._native, h, x._home, x, y, b, *map(np.dtype, "fdbl?")]
     gc.freeze()  # so that what is collected below is little
     for call in rows(HELD_BY_NOBODY.replace("; ", "\n")):
@@ -844,16 +752,6 @@ def test_threads_that_write_and_read_see_whole_values() -> None:
     assert all(seen)
 
 
-def test_without_them_all_is_as_it_is(run_python: Callable[..., str]) -> None:
-    program = """
-        import inspect
-        import anyarray as xp
-        x = xp.asarray([1.0, 2.0])
-        print((x + 1).tolist(), x[0].item(), xp.sum(x).item(), inspect.isfunction(xp.exp))
-    """
-    assert run_python(program, ANYARRAY_SPEEDUPS="off").split() == ["[2.0,", "3.0]", "1.0", "3.0", "True"]
-
-
 def test_every_declaration_knows_what_users_call() -> None:
     for path, function in FUNCTIONS.items():
         declared = declaration.declarations.get(path.rpartition(".")[2])
@@ -861,8 +759,7 @@ def test_every_declaration_knows_what_users_call() -> None:
 
 
 def test_the_bodies_alone_pass_the_tests_of_arrays_operators_and_scalars() -> None:
-    names = ("array", "operators", "scalars")
-    files = [str(Path(__file__).with_name(f"test_{name}.py")) for name in names]
+    files = [str(Path(__file__).with_name(f"test_{name}.py")) for name in ("array", "operators", "scalars")]
     outside = {key: value for key, value in os.environ.items() if not key.startswith("PYTEST_")}
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-qx", "-p", "no:xdist", "-p", "no:cacheprovider", "--backends=numpy", *files],
