@@ -15,6 +15,11 @@ def rows(text: str) -> list[str]:
     return [one for one in re.sub(r"\n +", " ", text).splitlines() if one]
 
 
+def several(text: str) -> list[str]:
+    """The expressions or statements of a table, which semicolons separate."""
+    return "; ".join(rows(text)).split("; ")
+
+
 def head(row: str) -> str:
     """A name for a test of a row."""
     return row[:40]

@@ -26,7 +26,7 @@ from typing import Any, Final
 import cloudpickle
 import numpy as np
 import pytest
-from expressions import rows
+from expressions import several
 
 import anyarray as xp
 from anyarray import standard
@@ -502,7 +502,7 @@ xp.Array.__iter__(xp.ones(()))
 @pytest.mark.usefixtures("backend")
 def test_common_calls_give_what_their_bodies_give() -> None:
     names = {"x": xp.asarray([1.0, 2.0, 3.0]), "y": xp.asarray([0.5, 2.0, 4.0]), "xp": xp, "np": np}
-    for call in rows(COMMON.replace("; ", "\n")):
+    for call in several(COMMON):
         code = compile(re.sub(r"^(xp[.\w]+)", r"of(\1)", call), "<call>", "eval")
         expected, found = (
             outcome(eval, [code, names | {"of": of}], {}) for of in (operator.attrgetter("__wrapped__"), lambda f: f)
@@ -576,7 +576,7 @@ def test_nothing_is_held_when_a_call_is_over() -> None:
     names = globals() | locals()
     held = [x._native, y._native, b._native, h, x._home, x, y, b, *map(np.dtype, "fdbl?")]
     gc.freeze()  # so that what is collected below is little
-    for call in rows(HELD_BY_NOBODY.replace("; ", "\n")):
+    for call in several(HELD_BY_NOBODY):
         code = compile(call, "<call>", "eval")
         for _ in range(20):
             eval(code, names)

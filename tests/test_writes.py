@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from comparison import each, host
-from expressions import rows
+from expressions import several
 
 import anyarray as xp
 from anyarray._choice import machine
@@ -46,13 +46,8 @@ xp.linalg.matrix_power(x, 1); xp.fft.fftshift(x, axes=())
 """What NumPy copies."""
 
 
-def several(text: str) -> list[str]:
-    """The expressions or statements of a table."""
-    return "; ".join(rows(text)).split("; ")
-
-
 def of(expression: str, x: Any) -> Any:
-    return eval(expression, globals() | {"x": x})
+    return eval(expression, {"x": x, "xp": xp, "copy": copy, "pickle": pickle})
 
 
 @each("view", several(VIEWS + READ_ONLY))
