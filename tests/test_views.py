@@ -235,7 +235,7 @@ def snapshot(names: Names) -> dict[str, Any]:
 def test_random_programs_give_numpys_values_after_each_statement(
     backend: xp.Backend, seeds: Callable[[int], range]
 ) -> None:
-    for seed in seeds({"numpy": 2000, "jax": 40}.get(backend.library, 80)):
+    for seed in seeds({"numpy": 1600, "jax": 24}.get(backend.library, 48)):
         program = Program(seed)
         names: Names = {}
         for at, (statement, values) in enumerate(zip(program.statements, program.values, strict=True)):
@@ -246,7 +246,7 @@ def test_random_programs_give_numpys_values_after_each_statement(
 
 def test_random_programs_give_numpys_values_in_jit(framework: str, seeds: Callable[[int], range]) -> None:
     with xp.backend(framework):
-        for seed in seeds(10):
+        for seed in seeds(6):
             program = Program(seed)
 
             @xp.jit
