@@ -39,3 +39,10 @@ def written(statement: str, arrays: Arrays, array: Callable[[Any], Any], **names
     variables = names | made
     exec(code, variables)
     return {name: variables[name] for name in made}
+
+
+def left(program: str, np: Any) -> dict[str, Any]:
+    """The arrays that a program leaves, as lists; `np` is NumPy, or has its names."""
+    variables: dict[str, Any] = {"np": np}
+    exec(program, variables)
+    return {name: value.tolist() for name, value in variables.items() if hasattr(value, "tolist")}
