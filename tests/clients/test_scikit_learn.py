@@ -30,7 +30,9 @@ LABELS: Final = (X[:, 0] + X[:, 1] > 0).astype(np.int64)
 TARGET: Final = X @ np.asarray([1.0, -2.0, 0.5, 3.0]) + 0.1 * RANDOM.normal(size=30)
 
 
-MODULES: Final = "decomposition discriminant_analysis kernel_approximation linear_model metrics mixture model_selection preprocessing"
+MODULES: Final = """
+decomposition discriminant_analysis kernel_approximation linear_model metrics mixture model_selection preprocessing
+"""
 NAMES: Final[dict[str, Any]] = {name: importlib.import_module(f"sklearn.{name}") for name in MODULES.split()}
 CALLS: Final = """
 preprocessing.StandardScaler().fit_transform(x); preprocessing.MinMaxScaler().fit(x).transform(x)
