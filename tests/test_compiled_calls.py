@@ -455,12 +455,8 @@ def test_integers_at_the_ends_of_a_dtype_are_taken_as_the_bodies_take_them(dtype
 
 
 @is_built
-def test_memory_is_aligned_as_python_aligns_it() -> None:
-    assert extension.speedups.ALIGNMENT == alignment.ALIGNMENT
-
-
-@is_built
 def test_memory_is_allocated_for_sane_shapes_only() -> None:
+    assert extension.speedups.ALIGNMENT == alignment.ALIGNMENT
     allocated, wrapped = extension.speedups.allocated, extension.speedups.wrapped
     for shape in ((2**40, 2**40), (-1,), "no"):
         with pytest.raises((TypeError, ValueError)):
@@ -705,30 +701,24 @@ def test_a_call_is_not_made_of_nonsense() -> None:
     body, limit = inspect.unwrap(xp.exp), machine.limit_of("exp")
     row = ("x", (), (), speedups.ARRAY, 0, 0)
     bad: list[tuple[Any, ...]] = [
-        ((), (), (), 0),
-        ((row,) * 9, tuple(range(9)), (), 9),
-        ((row,), (1,), (), 1),
-        ((row,), (0,), (), 2),
-        ((row,), (0,), ("x",), 0),
-        ((("x", (), (), speedups.ARRAY, 0, 99),), (0,), (), 1),
-        (((1, 2),), (0,), (), 1),
-        ((row,), ("0",), (), 1),
-    ]
+        ((), (), (), 0), ((row,) * 9, tuple(range(9)), (), 9), ((row,), (1,), (), 1), ((row,), (0,), (), 2),
+        ((row,), (0,), ("x",), 0), (((*row[:5], 99),), (0,), (), 1), (((1, 2),), (0,), (), 1), ((row,), ("0",), (), 1),
+    ]  # fmt: skip
     for arguments in bad:
         with pytest.raises((TypeError, ValueError)):
             speedups.Call(body, "negative", limit, "function", arguments, flags=speedups.IS_OPERATOR)
-    for arguments in (
+    refused = (
+        (),
         (len, "exp", limit, "copy"),
         (body, "exp", 1, "copy"),
         (body, "exp", limit, "copy", ((), (), (), 0), int),
-    ):
+    )
+    for given in refused:
         with pytest.raises(TypeError):
-            speedups.Call(*arguments)
+            speedups.Call(*given)
     for kind in ("function", "join", "inplace", "no such"):
         with pytest.raises(ValueError):
             speedups.Call(body, "exp", limit, kind)
-    with pytest.raises(TypeError):
-        speedups.Call()
 
 
 def test_threads_that_write_and_read_see_whole_values() -> None:

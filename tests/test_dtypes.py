@@ -17,6 +17,7 @@ import array_api_strict
 import numpy as np
 import pytest
 from comparison import each
+from expressions import several
 
 import anyarray as xp
 
@@ -168,25 +169,17 @@ def test_a_floating_point_function_takes_an_integer_that_the_dtype_cannot_hold(d
 @pytest.mark.usefixtures("backend")
 def test_an_integer_that_the_dtype_cannot_hold_is_an_overflow(dtype: str, scalar: int) -> None:
     x = xp.ones(2, dtype=ours(dtype))
-    calls: dict[str, list[Callable[[], object]]] = {
-        "add": [lambda: x + scalar],
-        "subtract": [lambda: scalar - x],
-        "maximum": [lambda: xp.maximum(x, scalar)],
-        "setitem": [lambda: x.__setitem__(0, scalar)],
-        "full": [lambda: xp.full(2, scalar, dtype=x.dtype)],
-        "full_like": [lambda: xp.full_like(x, scalar)],
-        "asarray": [
-            lambda: xp.asarray(scalar, dtype=x.dtype),
-            lambda: xp.asarray([0, scalar], dtype=x.dtype),
-            lambda: xp.asarray([[scalar, 0]], dtype=x.dtype),
-        ],
-    }
-    for name, several in calls.items():
-        for call in several:
-            with pytest.raises(OverflowError) as caught:
-                call()
-            assert isinstance(caught.value, xp.ArgumentOverflowError)
-            assert str(caught.value).startswith(f"{name}: Python integer {scalar} out of bounds for {dtype}")
+    calls = """
+add: x + n; subtract: n - x; maximum: xp.maximum(x, n); setitem: x.__setitem__(0, n); full: xp.full(2, n, dtype=x.dtype)
+full_like: xp.full_like(x, n); asarray: xp.asarray(n, dtype=x.dtype); asarray: xp.asarray([0, n], dtype=x.dtype)
+asarray: xp.asarray([[n, 0]], dtype=x.dtype)
+"""
+    for row in several(calls):
+        name, call = row.split(": ")
+        with pytest.raises(xp.ArgumentOverflowError) as caught:
+            eval(call, {"x": x, "n": scalar, "xp": xp})
+        assert isinstance(caught.value, OverflowError)
+        assert str(caught.value).startswith(f"{name}: Python integer {scalar} out of bounds for {dtype}")
     assert x.tolist() == [1, 1]
 
 
@@ -385,16 +378,10 @@ def test_default_dtypes_hold_for_python_floats_beside_integers() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_default_dtypes_do_not_touch_arrays_that_have_one() -> None:
+def test_default_dtypes_do_not_touch_arrays_that_have_one_and_decide_of_complex_numbers() -> None:
     x = xp.ones(2, dtype=xp.float64)
     with xp.default_dtypes(float=xp.float32):
-        assert (x * 0.5).dtype is xp.float64
-        assert xp.asarray(np.ones(2)).dtype is xp.float64
-
-
-@pytest.mark.usefixtures("backend")
-def test_the_complex_default_follows_the_float_one_unless_given() -> None:
-    with xp.default_dtypes(float=xp.float32):
+        assert (x * 0.5).dtype is xp.asarray(np.ones(2)).dtype is xp.float64
         assert xp.asarray(1j).dtype is xp.complex64
     with xp.default_dtypes(float=xp.float32, complex=xp.complex128):
         assert xp.asarray(1j).dtype is xp.complex128
@@ -402,39 +389,27 @@ def test_the_complex_default_follows_the_float_one_unless_given() -> None:
 
 def test_default_dtypes_nest_and_restore() -> None:
     with xp.default_dtypes(float=xp.float32):
-        with xp.default_dtypes(int=xp.int32):
-            assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float32, xp.int32)
-        assert xp.asarray(1).dtype is xp.int64
+        with pytest.raises(ZeroDivisionError), xp.default_dtypes(int=xp.int32):
+            1 / (xp.asarray(1).dtype is not xp.int32)  # for the exception
+        assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float32, xp.int64)
     assert xp.asarray(0.5).dtype is xp.float64
 
 
-def test_default_dtypes_that_end_in_another_order_leave_nothing_behind() -> None:
-    def suspended() -> Generator[None]:
-        with xp.default_dtypes(float=xp.float32):
-            yield
+def suspended() -> Generator[None]:
+    with xp.default_dtypes(float=xp.float32):
+        yield
 
+
+def test_default_dtypes_that_end_in_another_order_or_context_leave_nothing_behind() -> None:
     generator = suspended()
     next(generator)
     with xp.default_dtypes(int=xp.int32):
         next(generator, None)
         assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float64, xp.int32)
     assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float64, xp.int64)
-
-
-def test_default_dtypes_that_end_in_another_context_leave_that_alone() -> None:
-    def suspended() -> Generator[None]:
-        with xp.default_dtypes(float=xp.float32):
-            yield
-
     generator = suspended()
     contextvars.copy_context().run(next, generator)
     generator.close()
-    assert xp.asarray(0.5).dtype is xp.float64
-
-
-def test_default_dtypes_are_restored_after_an_exception() -> None:
-    with pytest.raises(ZeroDivisionError), xp.default_dtypes(float=xp.float32):
-        1 / 0  # noqa: B018 - for the exception
     assert xp.asarray(0.5).dtype is xp.float64
 
 
@@ -471,9 +446,7 @@ def test_another_task_has_its_own_default_dtypes() -> None:
     assert asyncio.run(main()) == [xp.float32, xp.float64]
 
 
-@pytest.mark.parametrize(
-    ("kind", "dtype"), [("float", "int32"), ("int", "float32"), ("complex", "float64"), ("int", "bool")]
-)
+@each("kind, dtype", [("float", "int32"), ("int", "float32"), ("complex", "float64"), ("int", "bool")])
 def test_a_default_dtype_of_another_kind_is_refused(kind: str, dtype: str) -> None:
     with pytest.raises(TypeError) as caught, xp.default_dtypes(**{kind: ours(dtype)}):
         pass

@@ -254,15 +254,11 @@ def test_a_write_to_a_part_forgets_what_was_brought_elsewhere(framework: str) ->
     assert total() == 3
     np.asarray(x)[0] = 1
     assert total() == 4
-
-
-def test_a_write_to_a_number_forgets_what_was_brought_elsewhere(framework: str) -> None:
     s = xp.sum(xp.ones(3, device="numpy"))
-    with xp.backend(framework):
-        assert float(s + 1) == 4
-    s[...] = 9.0
-    with xp.backend(framework):
-        assert float(s + 1) == 10
+    for value in (3.0, 9.0):
+        s[...] = value
+        with xp.backend(framework):
+            assert float(s + 1) == value + 1
 
 
 COPIED_WITHIN: Final = """
@@ -378,18 +374,13 @@ MANY = 4_000_000
 """Elements that take a library longer to copy or compute than Python takes to write behind its back."""
 
 
-def test_a_write_to_an_ndarray_that_is_being_copied_is_not_seen(name: str) -> None:
+def test_a_write_while_something_is_copied_or_computed_is_not_seen(name: str) -> None:
     a = np.ones(MANY)
     x = xp.asarray(a, device=name)
     a[:] = 99
-    assert float(xp.min(x)) == float(xp.max(x)) == 1
-
-
-def test_a_write_while_results_are_being_computed_does_not_change_them(name: str) -> None:
-    x = xp.ones(MANY, device=name)
-    results = [xp.sum(x), xp.max(xp.exp(x) * 0), xp.sum(x[::-1])]
+    results = [xp.sum(x), xp.max(xp.exp(x) * 0), xp.sum(x[::-1]), xp.min(x), xp.max(x)]
     x[...] = 99
-    assert [float(r) for r in results] == [MANY, 0, MANY]
+    assert [float(r) for r in results] == [MANY, 0, MANY, 1, 1]
 
 
 WRITES: Final = """
@@ -454,7 +445,7 @@ def buffers() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("kind", buffers())
+@each("kind", buffers())
 @pytest.mark.usefixtures("backend")
 def test_a_write_to_a_buffer_does_not_reach_the_array_made_of_it(kind: str) -> None:
     source = buffers()[kind]
@@ -492,7 +483,7 @@ def test_memory_that_is_read_only_here_alone_is_copied(tmp_path: Any) -> None:
         assert not np.shares_memory(np.asarray(xp.asarray(given)), given)
 
 
-@pytest.mark.parametrize("kind", ["ctypes", "bytearray", "array", "interface"])
+@each("kind", ["ctypes", "bytearray", "array", "interface"])
 def test_a_buffer_is_shared_if_that_was_asked_for(kind: str) -> None:
     source = buffers()[kind]
     x = xp.asarray(source, copy=False)
@@ -517,7 +508,7 @@ def test_a_write_to_a_view_whose_elements_share_memory_copies_it() -> None:
     assert y.tolist() == [[0, 1], [0, 0], [0, 0]]
 
 
-@pytest.mark.parametrize("obj", [[1.0], (1,), range(3), [np.ones(2)], [xp.ones(2)]], ids=str)
+@each("obj", [[1.0], (1,), range(3), [np.ones(2)], [xp.ones(2)]])
 def test_a_sequence_cannot_become_an_array_without_a_copy(obj: Any) -> None:
     with pytest.raises(ValueError, match=rf"asarray: a {type(obj).__name__} cannot become an Array without a copy"):
         xp.asarray(obj, copy=False)
@@ -540,13 +531,9 @@ def test_arithmetic_in_place_is_seen_in_views_alone(dtype: str) -> None:
     views[0] -= 5
     assert float(xp.sum(xp.abs(x))) == 5
     assert xp.all(copied == 1)
-
-
-@pytest.mark.usefixtures("backend")
-def test_arithmetic_in_place_with_parts_of_itself_takes_the_values_before() -> None:
-    x = xp.arange(float(LARGE))
-    x += x[::-1]
-    assert xp.all(x == LARGE - 1)
+    y = xp.astype(xp.arange(LARGE), x.dtype)
+    y += y[::-1]
+    assert xp.all(y == LARGE - 1)
 
 
 @pytest.mark.parametrize("is_profile_read", [False, True])

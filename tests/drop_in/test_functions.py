@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple
 
 import numpy
 import pytest
+from comparison import each
 from expressions import head, rows, several
 
 import anyarray as xp
@@ -564,93 +565,86 @@ def test_masked_arrays_decide_what_functions_and_operators_give() -> None:
         assert [one for one in OF_MASKED if outcome(np, one) != outcome(numpy, one)] == []
 
 
-ITERATIONS: Final = {
-    "elements": "x = [float(one) for one in np.nditer(v)]",
-    "order in memory": "x = [int(one) for one in np.nditer(m.T)], [int(one) for one in np.nditer(m[:, ::-1])]",
-    "order of Fortran": "x = [int(one) for one in np.nditer(m, order='F')]",
-    "an index": """
+ITERATIONS: Final = """
+x = [
+    [float(one) for one in np.nditer(v)],
+    [int(one) for one in np.nditer(m.T)], [int(one) for one in np.nditer(m[:, ::-1])],
+    [int(one) for one in np.nditer(m, order="F")],
+    [(int(a), float(b)) for a, b in np.nditer([m, v])],
+    [one.tolist() for one in np.nditer(m[:, :2], flags=["external_loop"])],
+    [one.dtype == float for one in np.nditer(m, op_dtypes=[float], flags=["buffered"])],
+    [one.tolist() for one in np.nditer(m.T[:, ::-1], flags=["external_loop"])],
+    [one.tolist() for one in np.nditer(m, flags=["external_loop"], order="F")],
+    [a.tolist() for a in np.nditer(m, flags=["external_loop", "buffered"], order="F", buffersize=4)],
+]
+
+it = np.nditer(m.T, flags=["f_index"], order="C"); x = [(it.index, int(one)) for one in it]
+
 x = []
 it = np.nditer(m, flags=["multi_index"])
 while not it.finished:
     x.append((it.multi_index, int(it[0])))
     it.iternext()
-""",
-    "a number": "it = np.nditer(m.T, flags=['f_index'], order='C'); x = [(it.index, int(one)) for one in it]",
-    "writing": """
+
 with np.nditer(m, op_flags=["readwrite"]) as it:
     for one in it:
         one[...] = 2 * one
 x = m
-""",
-    "writing by an index": """
+
 it = np.nditer(v, flags=["multi_index"], op_flags=["readwrite"])
 while not it.finished:
     it[0] = it[0] * it.multi_index[0]
     it.iternext()
 x = v
-""",
-    "two that broadcast": "x = [(int(a), float(b)) for a, b in np.nditer([m, v])]",
-    "allocated": """
+
 it = np.nditer([m, v, None])
 for a, b, c in it:
     c[...] = a + b
 x = it.operands[2]
-""",
-    "rows": "x = [one.tolist() for one in np.nditer(m[:, :2], flags=['external_loop'])]",
-    "another dtype": "x = [one.dtype == float for one in np.nditer(m, op_dtypes=[float], flags=['buffered'])]",
-    "a total": """
+
 x = np.array(0)
 for a, b in np.nditer([m, x], flags=["reduce_ok"], op_flags=[["readonly"], ["readwrite"]]):
     b[...] += a
-""",
-    "totals of rows": """
+
 x = np.zeros(2)
 for a, b in np.nditer([m, x[:, None]], flags=["reduce_ok"], op_flags=[["readonly"], ["readwrite"]]):
     b[...] += a
-""",
-    "a vector of all": "x = [one.tolist() for one in np.nditer(m.T[:, ::-1], flags=['external_loop'])]",
-    "a vector in another order": "x = [one.tolist() for one in np.nditer(m, flags=['external_loop'], order='F')]",
-    "buffers": "x = [a.tolist() for a in np.nditer(m, flags=['external_loop', 'buffered'], order='F', buffersize=4)]",
-    "writing vectors": """
+
 for one in np.nditer(m[:, ::-1], flags=["external_loop"], op_flags=["readwrite"]):
     one[...] = one * 2
 x = m
-""",
-    "an index that is set": """
+
 it = np.nditer(m.T, flags=["multi_index"])
 it.multi_index = (1, 1)
 x = [int(it[0]), it.iterindex, it.iternext(), it.multi_index]
-""",
-    "an axis removed": """
+
 it = np.nditer([m, v], flags=["multi_index"])
 it.remove_axis(1)
 x = [it.shape, it.itersize, [(int(a), float(b)) for a, b in it]]
-""",
-    "overlapping memory": """
+
 with np.nditer([v[:-1], v[1:]], flags=["copy_if_overlap"], op_flags=[["readonly"], ["writeonly"]]) as it:
     for a, b in it:
         b[...] = a
 x = v
-""",
-    "an axis removed, then vectors": """
+
 it = np.nditer(m, flags=["multi_index"])
 it.remove_axis(0)
 it.remove_multi_index()
 it.enable_external_loop()
 x = [one.tolist() for one in it]
-""",
-}
+"""
+"""Programs, with a blank line between two."""
 
 
-@pytest.mark.parametrize("statement", ITERATIONS)
-def test_nditer_gives_what_numpys_gives(statement: str) -> None:
+@each("program", ITERATIONS.split("\n\n"))
+def test_nditer_gives_what_numpys_gives(program: str) -> None:
     def run(np: Any) -> Any:
         names = {"np": np, "m": np.array([[1, 2, 3], [4, 5, 6]]), "v": np.array([0.5, 1.5, 2.5])}
-        exec(ITERATIONS[statement], names)
+        exec(program, names)
         x = names["x"]
         return x if isinstance(x, (list, tuple)) else x.tolist()
 
-    assert run(anyarray.numpy) == run(numpy)
+    assert run(np) == run(numpy)
 
 
 def test_nditer_writes_on_every_backend() -> None:
@@ -662,31 +656,26 @@ def test_nditer_writes_on_every_backend() -> None:
         next(np.nditer(x))[...] = 1
 
 
-@pytest.mark.parametrize(
-    ("options", "error", "message"),
-    [
-        ({"flags": ["ranged"]}, ValueError, r"^nditer: flags must be of .* Iterate over values in NumPy"),
-        ({"op_flags": ["nope"]}, ValueError, r"^nditer: op_flags must be of aligned, .* not \['nope'\]$"),
-        ({"op_dtypes": [int]}, TypeError, r"^nditer: op is float64 and becomes int64 only in a copy\. Pass flags="),
-        (
-            {"op_flags": [["readonly"], ["readwrite"]], "op": 2}, ValueError,
-            r"^nditer: op of shape \(1,\) is written at each element of \(3,\), which is a reduction\. Pass flags=",
-        ),
-        (
-            {"op_flags": [["readonly"], ["readonly", "no_broadcast"]], "op": 2}, ValueError,
-            r"^nditer: op of shape \(1,\) must not broadcast to \(3,\), as its op_flags hold 'no_broadcast'$",
-        ),
-    ],
-)  # fmt: skip
-def test_nditer_refuses_what_numpy_refuses(options: dict[str, Any], error: type[Exception], message: str) -> None:
-    given = dict(options)
-    count = given.pop("op", 1)
+NOT_ITERATED: Final[list[tuple[int, dict[str, Any], type[Exception], str]]] = [
+    (1, {"flags": ["ranged"]}, ValueError, r"^nditer: flags must be of .* Iterate over values in NumPy"),
+    (1, {"op_flags": ["nope"]}, ValueError, r"^nditer: op_flags must be of aligned, .* not \['nope'\]$"),
+    (1, {"op_dtypes": [int]}, TypeError, r"^nditer: op is float64 and becomes int64 only in a copy\. Pass flags="),
+    (2, {"op_flags": [["readonly"], ["readwrite"]]}, ValueError,
+     r"^nditer: op of shape \(1,\) is written at each element of \(3,\), which is a reduction\. Pass flags="),
+    (2, {"op_flags": [["readonly"], ["readonly", "no_broadcast"]]}, ValueError,
+     r"^nditer: op of shape \(1,\) must not broadcast to \(3,\), as its op_flags hold 'no_broadcast'$"),
+]  # fmt: skip
+
+
+@each("count, options, error, message", NOT_ITERATED)
+def test_nditer_refuses_what_numpy_refuses(
+    count: int, options: dict[str, Any], error: type[Exception], message: str
+) -> None:
     with pytest.raises(error, match=message):
-        np.nditer([np.ones(3), np.ones(1)][:count], **given)
-    if "flags" in given:  # which NumPy takes
-        return
-    with pytest.raises(error):
-        numpy.nditer([numpy.ones(3), numpy.ones(1)][:count], **given)
+        np.nditer([np.ones(3), np.ones(1)][:count], **options)
+    if "flags" not in options:  # which NumPy takes
+        with pytest.raises(error):
+            numpy.nditer([numpy.ones(3), numpy.ones(1)][:count], **options)
 
 
 def test_an_array_of_an_object_whose_array_method_gives_an_array() -> None:
