@@ -14,6 +14,7 @@ import time
 import warnings
 import weakref
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -360,21 +361,14 @@ def test_errors_that_numpy_raises_come_where_the_call_is_made() -> None:
 
 def test_several_threads_may_need_one_chain() -> None:
     x = of_values()
-    failures: list[object] = []
-
-    def work(k: int) -> None:
-        for _ in range(20):
-            y = (x + k) * 2 - shared
-            if float(y[5]) != (VALUES[5] + k) * 2 - VALUES[5] * 3:
-                failures.append(k)
-
     shared = x * 3
-    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
-    assert not failures
+
+    def is_right(k: int) -> bool:
+        found = [float(((x + k) * 2 - shared)[5]) for _ in range(20)]
+        return found == [(VALUES[5] + k) * 2 - VALUES[5] * 3] * 20
+
+    with ThreadPoolExecutor(6) as pool:
+        assert all(pool.map(is_right, range(6)))
 
 
 @pytest.mark.filterwarnings("ignore")  # of who has threads, such as JAX

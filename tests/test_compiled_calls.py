@@ -722,24 +722,21 @@ def test_a_call_is_not_made_of_nonsense() -> None:
 
 
 def test_threads_that_write_and_read_see_whole_values() -> None:
-    x = xp.zeros(64)
-    seen: list[bool] = []
-    stop = threading.Event()
+    x, stop = xp.zeros(64), threading.Event()
 
-    def read() -> None:
+    def is_whole(_: int) -> bool:
+        seen = []
         while not stop.is_set():
             y = x + 0.0
             seen.append(bool(xp.all(y == y[0])))
+        return all(seen)
 
-    readers = [threading.Thread(target=read) for _ in range(3)]
-    for one in readers:
-        one.start()
-    for i in range(300):
-        x[...] = float(i)
-    stop.set()
-    for one in readers:
-        one.join()
-    assert all(seen)
+    with ThreadPoolExecutor(3) as pool:
+        readers = pool.map(is_whole, range(3))
+        for i in range(300):
+            x[...] = float(i)
+        stop.set()
+    assert all(readers)
 
 
 def test_every_declaration_knows_what_users_call() -> None:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import contextvars
 import itertools
 import math
 import pickle
 import sys
 import threading
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any
 
@@ -347,10 +346,10 @@ def test_sums_and_products_have_the_dtype_that_is_asked_for(size: int, share: Sh
         assert np.array_equal(np.asarray(found), exact.astype(wanted)), (name, dtype, wanted)
 
 
-@pytest.mark.parametrize("function", ["argmax", "argmin", "argsort", "count_nonzero"])
 @pytest.mark.usefixtures("backend")
-def test_indices_are_int64(function: str) -> None:
-    assert getattr(xp, function)(xp.ones(2, dtype=xp.float32)).dtype is xp.int64
+def test_indices_are_int64() -> None:
+    for function in (xp.argmax, xp.argmin, xp.argsort, xp.count_nonzero):
+        assert function(xp.ones(2, dtype=xp.float32)).dtype is xp.int64
 
 
 @pytest.mark.usefixtures("backend")
@@ -392,24 +391,6 @@ def test_default_dtypes_nest_and_restore() -> None:
         with pytest.raises(ZeroDivisionError), xp.default_dtypes(int=xp.int32):
             1 / (xp.asarray(1).dtype is not xp.int32)  # for the exception
         assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float32, xp.int64)
-    assert xp.asarray(0.5).dtype is xp.float64
-
-
-def suspended() -> Generator[None]:
-    with xp.default_dtypes(float=xp.float32):
-        yield
-
-
-def test_default_dtypes_that_end_in_another_order_or_context_leave_nothing_behind() -> None:
-    generator = suspended()
-    next(generator)
-    with xp.default_dtypes(int=xp.int32):
-        next(generator, None)
-        assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float64, xp.int32)
-    assert (xp.asarray(0.5).dtype, xp.asarray(1).dtype) == (xp.float64, xp.int64)
-    generator = suspended()
-    contextvars.copy_context().run(next, generator)
-    generator.close()
     assert xp.asarray(0.5).dtype is xp.float64
 
 

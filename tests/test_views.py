@@ -307,6 +307,12 @@ def test_a_read_only_view_is_not_written_but_others_are() -> None:
     assert not x[1:].flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         x[0] = 1
+    with pytest.raises(ValueError, match="cannot be made writeable again"):
+        x.flags.writeable = True
+    y = xp.zeros(3)
+    y.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        y += 1
     assert x.tolist() == [0, 1, 2, 3, 4, 5]
 
 

@@ -13,7 +13,6 @@ import mmap
 import pickle
 import tracemalloc
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final
 
 import numpy as np
@@ -138,19 +137,6 @@ def test_iteration_goes_over_every_element_once(length: int) -> None:
         x[1:] = xp.arange(length)[1:] + 1  # is seen in what was unstacked and in what is left
     assert np.array_equal([int(v) for v in values], np.arange(length)[1:] + 1)
     assert [row.shape for row in xp.zeros((length, 2))] == [(2,)] * length
-
-
-@pytest.mark.usefixtures("backend")
-def test_threads_that_write_to_parts_of_one_array_lose_no_write() -> None:
-    x = xp.zeros((40, 2000))
-    rows = [xp.full((2000,), i + 1.0) for i in range(40)]
-
-    def write(i: int) -> None:
-        x[i, :] = rows[i]
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(write, range(40)))
-    assert np.asarray(x)[:, -1].tolist() == [i + 1.0 for i in range(40)]
 
 
 def test_an_ndarray_of_an_array_is_a_view_to_write_through() -> None:

@@ -180,21 +180,6 @@ def test_an_expression_raises_what_numpy_raises() -> None:
             evaluated(expression, anyarray.numpy)
 
 
-def test_an_array_made_read_only_is_not_written() -> None:
-    x, y = np.zeros(3), np.zeros(3)
-    x.flags.writeable = False
-    y.setflags(write=False)
-    part = x[1:]
-    for one in (x, y, part):
-        assert not one.flags.writeable
-        with pytest.raises(ValueError, match="read-only"):
-            one[0] = 1
-        with pytest.raises(ValueError, match="read-only"):
-            one += 1
-    with pytest.raises(ValueError, match="cannot be made writeable again"):
-        x.flags.writeable = True
-
-
 class Point(NamedTuple):
     row: int
     column: int
