@@ -26,6 +26,7 @@ from typing import Any, Final
 import cloudpickle
 import numpy as np
 import pytest
+from comparison import each
 from expressions import several
 
 import anyarray as xp
@@ -38,7 +39,10 @@ from anyarray.standard import namespace
 
 COMPILER: Final = str(sysconfig.get_config_var("CC") or "cc").split()[0]
 IS_BUILT: Final = extension.speedups is not None
-is_built = pytest.mark.skipif(not IS_BUILT, reason="the compiled calls are not built")
+NEED_NOT_BE: Final = (
+    shutil.which(COMPILER) is None or extension.is_off() or bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+)
+pytestmark = pytest.mark.skipif(not IS_BUILT and NEED_NOT_BE, reason="no compiler, or not wanted")
 
 SPACES: Final = {"": xp, "linalg.": xp.linalg, "fft.": xp.fft}
 STANDARD: Final = {"": namespace, "linalg.": standard.linalg, "fft.": standard.fft}
@@ -58,16 +62,8 @@ METHODS: Final[dict[str, Any]] = {
 }
 
 
-@pytest.mark.skipif(
-    shutil.which(COMPILER) is None or extension.is_off() or bool(sysconfig.get_config_var("Py_GIL_DISABLED")),
-    reason="no compiler, or not wanted",
-)
-def test_they_are_built_where_there_is_a_compiler() -> None:
+def test_they_are_built_and_most_of_the_standard_has_one() -> None:
     assert IS_BUILT
-
-
-@is_built
-def test_most_of_the_standard_has_one() -> None:
     assert len(FUNCTIONS) > 120
     assert len(METHODS) > 40
 
@@ -164,7 +160,6 @@ def told(found: Any) -> Any:
     return found.dtype, found.shape, found._home, type(found._native), np.asarray(found).tobytes()
 
 
-@is_built
 @pytest.mark.parametrize("chosen", ["auto", "numpy"])
 @pytest.mark.parametrize("public", sorted(FUNCTIONS))
 @pytest.mark.filterwarnings("ignore")
@@ -185,7 +180,6 @@ def test_a_function_gives_what_its_body_gives(public: str, chosen: str, seeds: C
     assert answered
 
 
-@is_built
 @pytest.mark.parametrize("chosen", ["auto", "numpy"])
 @pytest.mark.parametrize("written", sorted(METHODS))
 @pytest.mark.filterwarnings("ignore")
@@ -216,7 +210,6 @@ KEYS: Final = (
 )  # fmt: skip
 
 
-@is_built
 @pytest.mark.parametrize("chosen", ["auto", "numpy"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_an_index_gives_what_its_body_gives(shape: tuple[int, ...], chosen: str) -> None:
@@ -236,7 +229,6 @@ VALUES: Final = (
 )  # fmt: skip
 
 
-@is_built
 @pytest.mark.parametrize("dtype", ["float64", "int64", "uint8", "bool", "complex64", "float16"])
 @pytest.mark.parametrize("shape", [(), (3,), (3, 3), (0,), (30, 30)], ids=str)
 def test_a_write_gives_what_its_body_gives(shape: tuple[int, ...], dtype: str) -> None:
@@ -249,8 +241,7 @@ def test_a_write_gives_what_its_body_gives(shape: tuple[int, ...], dtype: str) -
         assert told(own) == told(again), (key, value)
 
 
-@is_built
-@pytest.mark.parametrize("size", [500, 501, 900, 999, 1000])
+@each("size", [500, 501, 900, 999, 1000])
 def test_a_write_of_some_hundred_elements_gives_what_its_body_gives(size: int) -> None:
     method, draws = xp.Array.__setitem__, np.random.default_rng(size)
     host, other = draws.standard_normal((2, size))
@@ -281,7 +272,6 @@ def test_threads_that_write_by_masks_to_one_array_lose_no_write() -> None:
     assert xp.unique_values(x).tolist() == [last]
 
 
-@is_built
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
 def test_divmod_of_two_arrays_is_that_of_each(dtype: str) -> None:
@@ -334,8 +324,7 @@ HOLDERS: Final[dict[str, Callable[[], tuple[Any, ...]]]] = {
 """An Array, and who else holds its memory."""
 
 
-@is_built
-@pytest.mark.parametrize("who", HOLDERS)
+@each("who", HOLDERS)
 def test_a_write_is_in_place_where_memory_is_writable(who: str) -> None:
     x, *others = HOLDERS[who]()
     is_writable = x._native.flags.writeable
@@ -347,7 +336,6 @@ def test_a_write_is_in_place_where_memory_is_writable(who: str) -> None:
     assert all((5.0 in np.asarray(one)) == (is_writable and who != "a row and another one") for one in others)
 
 
-@is_built
 def test_numpy_s_functions_of_arrays_give_what_their_bodies_give() -> None:
     method = xp.Array.__array_ufunc__
     x, h = xp.asarray([1.0, 2.0, 3.0]), np.asarray([4.0, 5.0, 6.0])
@@ -384,7 +372,6 @@ DTYPES_TO_MAKE: Final = (
 )  # fmt: skip
 
 
-@is_built
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("chosen", ["auto", "numpy", None])
 def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
@@ -417,7 +404,6 @@ def test_creation_gives_what_its_bodies_give(chosen: str | None) -> None:
                 assert alignment.is_shareable(ours._native)
 
 
-@is_built
 @pytest.mark.filterwarnings("ignore")
 def test_creation_on_another_backend_gives_what_its_bodies_give(framework: str) -> None:
     """Twice each: compiled calls know a dtype once it was asked for."""
@@ -444,7 +430,6 @@ def seen(function: Any, given: tuple[Any, ...], named: dict[str, Any]) -> tuple[
     return found.dtype, repr(found.tolist()), found.device
 
 
-@is_built
 @pytest.mark.parametrize("dtype", ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
 def test_integers_at_the_ends_of_a_dtype_are_taken_as_the_bodies_take_them(dtype: str) -> None:
     wanted, ends = getattr(xp, dtype), np.iinfo(dtype)
@@ -454,7 +439,6 @@ def test_integers_at_the_ends_of_a_dtype_are_taken_as_the_bodies_take_them(dtype
             assert outcome(function, given, named) == outcome(inspect.unwrap(function), given, named), number
 
 
-@is_built
 def test_memory_is_allocated_for_sane_shapes_only() -> None:
     assert extension.speedups.ALIGNMENT == alignment.ALIGNMENT
     allocated, wrapped = extension.speedups.allocated, extension.speedups.wrapped
@@ -471,7 +455,6 @@ def test_memory_is_allocated_for_sane_shapes_only() -> None:
             wrapped(*arguments)
 
 
-@is_built
 def test_an_index_of_several_names_is_refused_as_python_refuses_it() -> None:
     for arguments in ((), (xp.ones(2),), (xp.ones(2), 0, 1), ([1], 0)):
         expected = outcome(inspect.unwrap(xp.Array.__getitem__), list(arguments), {})
@@ -494,7 +477,6 @@ xp.Array.__iter__(xp.ones(()))
 """
 
 
-@is_built
 @pytest.mark.usefixtures("backend")
 def test_common_calls_give_what_their_bodies_give() -> None:
     names = {"x": xp.asarray([1.0, 2.0, 3.0]), "y": xp.asarray([0.5, 2.0, 4.0]), "xp": xp, "np": np}
@@ -506,7 +488,6 @@ def test_common_calls_give_what_their_bodies_give() -> None:
         assert found == expected, call
 
 
-@is_built
 def test_the_automatic_choice_is_asked_from_the_limit_on(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[str] = []
     decision = choice.decision
@@ -565,7 +546,6 @@ outcome(xp.result_type, [x, 1.0, "float32"], {})
 """
 
 
-@is_built
 def test_nothing_is_held_when_a_call_is_over() -> None:
     x, y, b = xp.asarray([1.0, 2.0, 3.0]), xp.asarray([0.5, 2.0, 4.0]), xp.asarray([True, False, True])
     h, long, m, written = np.ones(3), np.ones(300), xp.eye(2), xp.asarray([1.0, 2.0, 3.0])
@@ -586,7 +566,6 @@ def test_nothing_is_held_when_a_call_is_over() -> None:
         assert sys.getallocatedblocks() - blocks < 200, call
 
 
-@is_built
 def test_an_interrupt_goes_through_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     called: list[Any] = []
 
@@ -602,7 +581,6 @@ def test_an_interrupt_goes_through_at_once(monkeypatch: pytest.MonkeyPatch) -> N
     assert len(called) == 1
 
 
-@is_built
 def test_a_body_is_made_when_it_is_first_needed(run_python: Callable[..., str]) -> None:
     program = """
         import linecache, numpy as np, anyarray as xp
@@ -643,7 +621,6 @@ def test_threads_that_need_a_body_at_once_get_one_and_the_same(run_python: Calla
     assert run_python(program) == f"{[8] * 8} {[1] * 8} [1. 1.]\n"
 
 
-@is_built
 def test_an_error_of_the_maker_of_a_body_goes_through_and_it_is_asked_again() -> None:
     speedups = extension.speedups
     assert speedups is not None
@@ -664,7 +641,7 @@ def test_an_error_of_the_maker_of_a_body_goes_through_and_it_is_asked_again() ->
     assert [call(1.0), call(1.0), len(asked)] == ["made", "made", 2]
 
 
-@pytest.mark.parametrize("path", ["exp", "linalg.svd", "concat", "Array.__add__", "Array.__getitem__"])
+@each("path", ["exp", "linalg.svd", "concat", "Array.__add__", "Array.__getitem__"])
 def test_a_call_is_looked_at_as_a_function_is(path: str) -> None:
     found = operator.attrgetter(path)(xp)
     assert found.__name__ == path.rpartition(".")[2]
@@ -692,7 +669,6 @@ def test_a_function_may_be_a_method_of_a_class() -> None:
         Exponential(1).of(xp.zeros(2))
 
 
-@is_built
 def test_a_call_is_not_made_of_nonsense() -> None:
     speedups = extension.speedups
     assert speedups is not None
@@ -764,7 +740,7 @@ def test_the_bodies_alone_pass_the_tests_of_arrays_operators_and_scalars(pytestc
 SLOTS: Final = {slot for cls in xp.Array.__mro__ for slot in vars(cls).get("__slots__", ())} - {"__weakref__"}
 
 
-@pytest.mark.parametrize("slot", sorted(SLOTS))
+@each("slot", sorted(SLOTS))
 def test_what_an_array_holds_is_freed_with_it(slot: str) -> None:
     """Compiled code frees Arrays, and has to know all slots."""
 

@@ -138,12 +138,8 @@ def test_elements_along_an_axis(backend: xp.Backend, shape: tuple[int, ...], axi
             back = range(x.ndim)[::-1]
             turned = xp.take_along_axis(xp.permute_dims(x, back), xp.permute_dims(along, back), axis=back[axis])
             same(turned, np.take_along_axis(host, indices, axis).T)
-
-
-def test_indices_along_an_axis_may_broadcast() -> None:
-    x = made("float32", (30, 40, 50))
-    indices = np.random.default_rng(9).integers(-40, 40, (1, 90, 50))
-    same(xp.take_along_axis(x, xp.asarray(indices), axis=1), np.take_along_axis(np.asarray(x), indices, 1))
+    indices = np.random.default_rng(9).integers(-1, 1, [1] * (len(shape) - 1) + [90])  # which broadcasts
+    same(xp.take_along_axis(x, xp.asarray(indices), axis=-1), np.take_along_axis(host, indices, -1))
 
 
 def test_an_index_along_an_axis_may_be_out_of_range(backend: xp.Backend) -> None:

@@ -105,12 +105,9 @@ def test_the_functions_are_right() -> None:
     assert_close(density(POINTS[:1], POINTS[:1]), [(2 * np.pi * 0.25) ** -1.5])
 
 
-def test_signature_and_docstring_are_kept() -> None:
+def test_the_signature_the_docstring_and_arrays_are_kept(backend: xp.Backend) -> None:
     assert list(inspect.signature(softmax).parameters) == ["x", "axis"]
     assert softmax.__doc__ == "Exponentials that sum to 1 along `axis`."
-
-
-def test_arrays_come_back_as_arrays(backend: xp.Backend) -> None:
     found = softmax(xp.asarray(POINTS))
     assert isinstance(found, xp.Array)
     assert found.device is backend
@@ -164,7 +161,7 @@ def test_nested_arguments_and_results_keep_their_classes(native: Callable[..., A
         assert type(one) is type(tensor)
 
 
-def test_methods_are_portable(native: Callable[..., Any]) -> None:
+def test_methods_and_functions_without_a_name_are_portable(native: Callable[..., Any]) -> None:
     class Scaler:
         factor = 3
 
@@ -172,7 +169,11 @@ def test_methods_are_portable(native: Callable[..., Any]) -> None:
         def scaled(self, x: Any) -> Any:
             return x * self.factor
 
-    assert_close(Scaler().scaled(native(POINTS)), POINTS * 3)
+    given = native(POINTS)
+    assert_close(Scaler().scaled(given), POINTS * 3)
+    found = xp.portable(functools.partial(lambda factor, x, y: factor * x + y, 2))(given, POINTS)
+    assert type(found) is type(given)
+    assert_close(found, 3 * POINTS)
 
 
 def test_what_is_handed_in_is_never_written(name: str) -> None:
@@ -200,14 +201,7 @@ def test_arrays_of_two_frameworks_are_refused() -> None:
         xp.portable(lambda x, y: x + y)(ours, other)
 
 
-def test_a_function_without_a_name_is_portable(name: str) -> None:
-    native = xp.to_native(xp.asarray(POINTS, device=name))
-    found = xp.portable(functools.partial(lambda factor, x, y: factor * x + y, 2))(native, POINTS)
-    assert type(found) is type(native)
-    assert_close(found, 3 * POINTS)
-
-
-def test_variables_of_tensorflow_go_in_and_gradients_come_back() -> None:
+def test_variables_and_symbolic_tensors_of_tensorflow_go_in_and_gradients_come_back() -> None:
     tf: ModuleType = pytest.importorskip("tensorflow")
     xp.device("tf")
     variable = tf.Variable(POINTS)
@@ -215,6 +209,8 @@ def test_variables_of_tensorflow_go_in_and_gradients_come_back() -> None:
         total = tf.reduce_sum(softmax(variable) * POINTS)
     assert tape.gradient(total, variable).shape == (12, 3)
     assert isinstance(softmax(variable), tf.Tensor)
+    graph = tf.function(softmax, input_signature=[tf.TensorSpec([None, 3], tf.float64)])
+    assert_close(graph(tf.constant(POINTS)), softmax(POINTS))
 
 
 def test_tracers_of_jax_go_in_and_out() -> None:
@@ -224,13 +220,6 @@ def test_tracers_of_jax_go_in_and_out() -> None:
         assert_close(jax.jit(softmax)(array), softmax(POINTS))
         gradient = jax.grad(lambda x: logsumexp(x, axis=0).sum())(array)
     assert_close(gradient, softmax(POINTS, 0))
-
-
-def test_symbolic_tensors_go_in_and_out() -> None:
-    tf: ModuleType = pytest.importorskip("tensorflow")
-    xp.device("tf")
-    graph = tf.function(softmax, input_signature=[tf.TensorSpec([None, 3], tf.float64)])
-    assert_close(graph(tf.constant(POINTS)), softmax(POINTS))
 
 
 def test_classes_without_end_are_not_kept() -> None:
@@ -284,7 +273,7 @@ class WithDLPack:
         return self.held.__dlpack_device__()
 
 
-@pytest.mark.parametrize("given", [WithArray(), WithDLPack(), memoryview(np.asarray([1.0, 3.0])), range(1, 4, 2)])
+@each("given", [WithArray(), WithDLPack(), memoryview(np.asarray([1.0, 3.0])), range(1, 4, 2)])
 def test_what_numpy_or_dlpack_can_read_is_converted(given: Any) -> None:
     found = centred(given)
     assert type(found) is xp.Array
