@@ -15,26 +15,30 @@ def rows(text: str) -> list[str]:
     return [one for one in re.sub(r"\n +", " ", text).splitlines() if one]
 
 
+def groups(text: str) -> list[list[str]]:
+    """The rows of a table, each as the expressions or statements that semicolons separate."""
+    return [row.split("; ") for row in rows(text)]
+
+
 def several(text: str) -> list[str]:
-    """The expressions or statements of a table, which semicolons separate."""
-    return "; ".join(rows(text)).split("; ")
+    """All expressions or statements of a table."""
+    return [one for group in groups(text) for one in group]
 
 
-def head(row: str) -> str:
-    """A name for a test of a row."""
-    return row[:40]
+def head(group: list[str]) -> str:
+    """A name for the test of a group."""
+    return group[0][:40]
 
 
-def evaluated(row: str, arrays: Arrays, array: Callable[[Any], Any], **names: Any) -> list[Any]:
-    """The values of expressions that stand in a row, of arrays made by `array`."""
-    code = compile(f"[{row}]", "<row>", "eval")
-    found: list[Any] = eval(code, names | {name: array(arrays[name]) for name in code.co_names if name in arrays})
-    return found
+def evaluated(expression: str, arrays: Arrays, array: Callable[[Any], Any], **names: Any) -> Any:
+    """The value of an expression of arrays that are made by `array`."""
+    code = compile(expression, "<expression>", "eval")
+    return eval(code, names | {name: array(arrays[name]) for name in code.co_names if name in arrays})
 
 
 def written(statement: str, arrays: Arrays, array: Callable[[Any], Any], **names: Any) -> dict[str, Any]:
     """What a statement leaves of the arrays that it names, each made by `array`."""
-    code = compile(statement.strip(), "<statement>", "exec")
+    code = compile(statement, "<statement>", "exec")
     made = {name: array(arrays[name]) for name in code.co_names if name in arrays}
     variables = names | made
     exec(code, variables)

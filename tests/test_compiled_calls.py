@@ -167,7 +167,7 @@ def test_a_function_gives_what_its_body_gives(public: str, chosen: str, seeds: C
     function = FUNCTIONS[public]
     answered = 0
     with xp.backend(chosen):
-        for i in seeds(180):
+        for i in seeds(240):
             draws = random.Random(f"{public} {i}")
             given, named = drawn(function, draws)
             if i % 6 < 2:  # which functions of bools or of indices take, too

@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 from comparison import assert_same, each
-from expressions import evaluated, head, rows, written
+from expressions import evaluated, groups, head, rows, several, written
 
 import anyarray as xp
 
@@ -46,71 +46,73 @@ CUBE: Final = ARRAYS["CUBE"]
 Z: Final = ARRAYS["Z"]
 
 CALLS: Final = """
-B.all(), B.all(axis=1), B.all(0, None), B.all(axis=1, where=[True, False, True])
-F.any(axis=(0, 1), keepdims=True), F.any(where=[False, False, False])
-F.argmax(), F.argmax(1, keepdims=True), B.argmax(axis=-1)
+B.all(); B.all(axis=1); B.all(0, None); B.all(axis=1, where=[True, False, True])
+F.any(axis=(0, 1), keepdims=True); F.any(where=[False, False, False])
+F.argmax(); F.argmax(1, keepdims=True); B.argmax(axis=-1)
 I.argmin(axis=0)
 BITS[BITS.argpartition(1)][1]
-F.argsort(), F.argsort(axis=None), NANS.argsort(), ROW.argsort(kind="stable")
-F.astype(np.float32), F.astype(int), I.astype("int16", casting="same_kind")
-BITS.choose([[1, 2, 3], [4.5, 5.5, 6.5]]), BITS.choose([10, 20])
-P.choose([[1, 2], [3, 4], [5, 6]], mode="wrap"), P.choose([[1, 2], [3, 4], [5, 6]], mode="clip")
-F.clip(-1, 3), F.clip(0), F.clip([0, 1, 2], 3.0), I.clip(max=2)
-F.compress([True, False, True], axis=1), F.compress([0, 1, 1, 0, 1])
-Z.conj(), F.conj(), Z.conjugate()
-F.copy(), F.T.copy(order="F")
-I.cumprod(axis=1), B.cumprod()
-F.cumsum(), I.cumsum(0, np.float64), N.cumsum(), S.cumsum()
-F.diagonal(), CUBE.diagonal(1, 0, 2)
-ROW.dot(ROW), F.dot([1.0, 2.0, 3.0]), F.dot(F.T), F.dot(2), B.dot(B.T)
-CUBE.dot(CUBE.swapaxes(1, 2)), CUBE.dot(CUBE[0, 0]), CUBE[0, :, 0].dot(CUBE)
+F.argsort(); F.argsort(axis=None); NANS.argsort(); ROW.argsort(kind="stable")
+F.astype(np.float32); F.astype(int); I.astype("int16", casting="same_kind")
+BITS.choose([[1, 2, 3], [4.5, 5.5, 6.5]]); BITS.choose([10, 20])
+P.choose([[1, 2], [3, 4], [5, 6]], mode="wrap"); P.choose([[1, 2], [3, 4], [5, 6]], mode="clip")
+F.clip(-1, 3); F.clip(0); F.clip([0, 1, 2], 3.0); I.clip(max=2)
+F.compress([True, False, True], axis=1); F.compress([0, 1, 1, 0, 1])
+Z.conj(); F.conj(); Z.conjugate()
+F.copy(); F.T.copy(order="F")
+I.cumprod(axis=1); B.cumprod()
+F.cumsum(); I.cumsum(0, np.float64); N.cumsum(); S.cumsum()
+F.diagonal(); CUBE.diagonal(1, 0, 2)
+ROW.dot(ROW); F.dot([1.0, 2.0, 3.0]); F.dot(F.T); F.dot(2); B.dot(B.T)
+CUBE.dot(CUBE.swapaxes(1, 2)); CUBE.dot(CUBE[0, 0]); CUBE[0, :, 0].dot(CUBE)
 pickle.loads(F.dumps())
-F.flatten(), F.flatten("F"), F.T.flatten("A"), CUBE.transpose(1, 0, 2).flatten("K")
-N.item(), F.item(4), F.item(-1), F.item(1, 2), I.item((0, -1))
-F.max(), I.max(1), B.max(axis=0), S.max(initial=5), EMPTY.max(axis=0, initial=3)
+F.flatten(); F.flatten("F"); F.T.flatten("A"); CUBE.transpose(1, 0, 2).flatten("K")
+N.item(); F.item(4); F.item(-1); F.item(1, 2); I.item((0, -1))
+F.max(); I.max(1); B.max(axis=0); S.max(initial=5); EMPTY.max(axis=0, initial=3)
 F.max(axis=1, initial=-9.0, where=[[True, False, True], [False, False, False]])
-F.min(axis=0, keepdims=True), I.min(initial=9, where=[True, False, True])
-F.mean(), I.mean(axis=0), B.mean(axis=1), I.mean(0, np.float32), I.mean(axis=0, dtype=np.int64)
-I.mean(axis=1, where=[True, False, True]), Z.mean(where=[True, False])
+F.min(axis=0, keepdims=True); I.min(initial=9, where=[True, False, True])
+F.mean(); I.mean(axis=0); B.mean(axis=1); I.mean(0, np.float32); I.mean(axis=0, dtype=np.int64)
+I.mean(axis=1, where=[True, False, True]); Z.mean(where=[True, False])
 I.nonzero()[1]
-I.prod(axis=1), ROW.prod(initial=2), ROW.prod(where=[True, True, True, False]), B.prod(axis=0, where=[[True], [False]])
-F.ravel(), F.ravel(order="F"), CUBE.T.ravel(order="K")
-F.repeat(2), F.repeat(2, axis=1), ROW.repeat([1, 0, 2, 1])
-F.reshape(3, 2), F.reshape((3, -1)), F.reshape(-1), F.reshape([6, 1]), ROW[:1].reshape(())
-F.reshape(3, 2, order="F"), F.T.reshape((2, 3), order="A"), ROW.reshape((2, 2), order="F")
-F.round(), (F / 7).round(2), (I * 7).round(-1), I.round(2), (Z / 3).round(decimals=1), G.round(1)
-TABLE.searchsorted([0, 2, 3, 9]), TABLE.searchsorted(2, side="right"), P[::-1].searchsorted([2], sorter=[1, 0])
-F[None, :, None].squeeze(), F[None, :, None].squeeze(axis=0), F[None, :, None].squeeze((0, 2)), F.squeeze()
-F.std(), F.std(axis=1, ddof=1), I.std(0), Z.std(), G.std(dtype=np.float64)
-F.sum(), F.sum(axis=0), CUBE.sum((0, -1)), I.sum(1, np.float32, None, True), S.sum(), U.sum(), B.sum(axis=1)
-ROW.sum(initial=10), S.sum(initial=2.7), F.sum(axis=1, where=host > 0), B.sum(where=[True, False, False])
+I.prod(axis=1); ROW.prod(initial=2); ROW.prod(where=[True, True, True, False]); B.prod(axis=0, where=[[True], [False]])
+F.ravel(); F.ravel(order="F"); CUBE.T.ravel(order="K")
+F.repeat(2); F.repeat(2, axis=1); ROW.repeat([1, 0, 2, 1])
+F.reshape(3, 2); F.reshape((3, -1)); F.reshape(-1); F.reshape([6, 1]); ROW[:1].reshape(())
+F.reshape(3, 2, order="F"); F.T.reshape((2, 3), order="A"); ROW.reshape((2, 2), order="F")
+F.round(); (F / 7).round(2); (I * 7).round(-1); I.round(2); (Z / 3).round(decimals=1); G.round(1)
+TABLE.searchsorted([0, 2, 3, 9]); TABLE.searchsorted(2, side="right"); P[::-1].searchsorted([2], sorter=[1, 0])
+F[None, :, None].squeeze(); F[None, :, None].squeeze(axis=0); F[None, :, None].squeeze((0, 2)); F.squeeze()
+F.std(); F.std(axis=1, ddof=1); I.std(0); Z.std(); G.std(dtype=np.float64)
+F.sum(); F.sum(axis=0); CUBE.sum((0, -1)); I.sum(1, np.float32, None, True); S.sum(); U.sum(); B.sum(axis=1)
+ROW.sum(initial=10); S.sum(initial=2.7); F.sum(axis=1, where=host > 0); B.sum(where=[True, False, False])
 CUBE.swapaxes(0, -1)
-F.take([0, -1, 4]), F.take(3), F.take([2, 0], axis=1), CUBE.take(1, axis=-1), CUBE.take([[0, 1], [2, 2]], axis=1)
-ROW.take([-6, 5, 9], mode="wrap"), ROW.take([-6, 1, 9], mode="clip"), ROW.take([])
+F.take([0, -1, 4]); F.take(3); F.take([2, 0], axis=1); CUBE.take(1, axis=-1); CUBE.take([[0, 1], [2, 2]], axis=1)
+ROW.take([-6, 5, 9], mode="wrap"); ROW.take([-6, 1, 9], mode="clip"); ROW.take([])
 F.tolist()
-F.trace(), CUBE.trace(1, 1, 2), (S[:, None] * S).trace(dtype=np.float64)
-CUBE.transpose(), CUBE.transpose(1, 2, 0), CUBE.transpose((2, 0, 1)), CUBE.transpose(None)
-CUBE.T, ROW.T, N.T
-F.var(axis=0), I.var(ddof=1), Z.var(axis=0), F.var(axis=1, ddof=1, where=[True, False, True])
+F.trace(); CUBE.trace(1, 1, 2); (S[:, None] * S).trace(dtype=np.float64)
+CUBE.transpose(); CUBE.transpose(1, 2, 0); CUBE.transpose((2, 0, 1)); CUBE.transpose(None)
+CUBE.T; ROW.T; N.T
+F.var(axis=0); I.var(ddof=1); Z.var(axis=0); F.var(axis=1, ddof=1, where=[True, False, True])
 F.var(axis=1, mean=F.mean(axis=1, keepdims=True))
-F.view(), F.view(np.int64), G.view("uint32"), U.view(np.int8), Z[0].view(np.uint8), F.view(np.uint8)
-CUBE[1:, ::2].view(np.int16), BYTES.view(np.int32), Z.view(np.float64), CUBE.view(np.complex128)
-Z.astype(np.complex64)[0, 0].view(np.int64), B.view(np.uint8), BITS.astype(np.int8).view(np.bool_), EMPTY.view("f4")
-Z.real, F.real, Z.imag, I.imag
-F.flat[4], F.T.flat[-2], F.T.flat[1:4], F.flat[[0, 5, 2]], F.T.flat.copy(), [int(one) for one in I.T.flat]
+F.view(); F.view(np.int64); G.view("uint32"); U.view(np.int8); Z[0].view(np.uint8); F.view(np.uint8)
+CUBE[1:, ::2].view(np.int16); BYTES.view(np.int32); Z.view(np.float64); CUBE.view(np.complex128)
+Z.astype(np.complex64)[0, 0].view(np.int64); B.view(np.uint8); BITS.astype(np.int8).view(np.bool_); EMPTY.view("f4")
+Z.real; F.real; Z.imag; I.imag
+F.flat[4]; F.T.flat[-2]; F.T.flat[1:4]; F.flat[[0, 5, 2]]; F.T.flat.copy(); [int(one) for one in I.T.flat]
 """
 """Methods, a row for each, or two."""
 
 
-@pytest.mark.parametrize("row", rows(CALLS), ids=head)
+@pytest.mark.parametrize("group", groups(CALLS), ids=head)
 @pytest.mark.usefixtures("backend")
-def test_a_method_gives_what_ndarrays_gives(row: str) -> None:
+def test_a_method_gives_what_ndarrays_gives(group: list[str]) -> None:
     names = {"np": np, "pickle": pickle, "host": F}
-    found = evaluated(row, ARRAYS, xp.asarray, **names)
-    for got, expected in zip(found, evaluated(row, ARRAYS, np.copy, **names), strict=True):
-        is_array = isinstance(expected, (np.ndarray, np.generic))
-        assert type(got) in (xp.Array, np.ndarray) if is_array else type(got) is type(expected)
-        assert_same(np.asarray(got) if not is_array else got, np.asarray(expected))
+    for expression in group:
+        got, expected = (evaluated(expression, ARRAYS, array, **names) for array in (xp.asarray, np.copy))
+        if isinstance(expected, (np.ndarray, np.generic)):
+            assert type(got) in (xp.Array, np.ndarray)
+            assert_same(got, np.asarray(expected))
+        else:
+            assert (type(got), got) == (type(expected), expected)
 
 
 WRITES: Final = """
@@ -138,10 +140,10 @@ ROW.resize(2, **unwatched); ROW.resize((2, 3), **unwatched); ROW.resize(2, 2, **
 
 
 @pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # of NumPy's own
-@pytest.mark.parametrize("row", rows(WRITES), ids=head)
+@pytest.mark.parametrize("group", groups(WRITES), ids=head)
 @pytest.mark.usefixtures("backend")
-def test_a_method_writes_what_ndarrays_writes(row: str) -> None:
-    for statement in row.split(";"):
+def test_a_method_writes_what_ndarrays_writes(group: list[str]) -> None:
+    for statement in group:
         expected = written(statement, ARRAYS, np.copy, np=np, host=F, unwatched={"refcheck": False})
         found = written(statement, ARRAYS, lambda a: xp.asarray(a, copy=True), np=np, host=F, unwatched={})
         for name, array in expected.items():
@@ -230,7 +232,7 @@ x.compress([[True]])
 """Statements with an Array x of the values F, and their errors."""
 
 
-@pytest.mark.parametrize("row", rows(ERRORS), ids=head)
+@each("row", rows(ERRORS))
 @pytest.mark.usefixtures("backend")
 def test_what_a_method_cannot_do_is_said(row: str) -> None:
     statement, kind, sentence = re.split(r" (\w+Error): ", row)
@@ -342,16 +344,16 @@ def test_a_traced_array_is_no_key(framework: str) -> None:
 
 
 TRACED: Final = """
-B.all(axis=1, where=[True, False, True]), F.argmax(), F.argsort(), F.astype(np.float32), BITS.choose([10, 20])
-P.choose([[1, 2], [3, 4], [5, 6]], mode="clip"), F.clip(-1, 3), Z.conj(), F.cumsum(), F.diagonal()
-CUBE.dot(CUBE.swapaxes(1, 2)), F.flatten("F"), CUBE.transpose(1, 0, 2).flatten("K")
-ROW.max(initial=5, where=[False, True, False, True]), I.mean(axis=1, where=[True, False, True])
-ROW.prod(initial=2), F.ravel(), F.reshape(3, 2, order="F"), F.round(1)
-TABLE.searchsorted([0, 2, 3, 9]), F[None].squeeze(), F.std(axis=1, ddof=1), CUBE.sum((0, -1))
-F.sum(axis=1, where=host > 0), CUBE.take([[0, 1], [2, 2]], axis=1), ROW.take([-6, 5, 9], mode="wrap")
-CUBE.take(1, axis=-1), CUBE.trace(1, 1, 2)
-CUBE.transpose(1, 2, 0), CUBE.T, ROW.T, F.var(axis=1, ddof=1, where=[True, False, True]), Z.var(axis=0)
-F.view(np.int64), Z.view(np.float64), Z.real, Z.imag, F.T.flat[1:4]
+B.all(axis=1, where=[True, False, True]); F.argmax(); F.argsort(); F.astype(np.float32); BITS.choose([10, 20])
+P.choose([[1, 2], [3, 4], [5, 6]], mode="clip"); F.clip(-1, 3); Z.conj(); F.cumsum(); F.diagonal()
+CUBE.dot(CUBE.swapaxes(1, 2)); F.flatten("F"); CUBE.transpose(1, 0, 2).flatten("K")
+ROW.max(initial=5, where=[False, True, False, True]); I.mean(axis=1, where=[True, False, True])
+ROW.prod(initial=2); F.ravel(); F.reshape(3, 2, order="F"); F.round(1)
+TABLE.searchsorted([0, 2, 3, 9]); F[None].squeeze(); F.std(axis=1, ddof=1); CUBE.sum((0, -1))
+F.sum(axis=1, where=host > 0); CUBE.take([[0, 1], [2, 2]], axis=1); ROW.take([-6, 5, 9], mode="wrap")
+CUBE.take(1, axis=-1); CUBE.trace(1, 1, 2)
+CUBE.transpose(1, 2, 0); CUBE.T; ROW.T; F.var(axis=1, ddof=1, where=[True, False, True]); Z.var(axis=0)
+F.view(np.int64); Z.view(np.float64); Z.real; Z.imag; F.T.flat[1:4]
 """
 WRITTEN_IN_A_TRACE: Final = """
 F[1].sort(); F[:, ::2].fill(0.5); F.put([0, 1, 2, 3, 4], [1, 2]); F.T.put([1, 2], [8, 9]); F.flat[1::2] = [1, 2, 3]
@@ -363,17 +365,17 @@ F.T.reshape((6,), order="F")[1] = 5; F.shape = (3, 2)
 
 @pytest.mark.usefixtures("backend")
 def test_methods_give_the_same_under_jit() -> None:
-    row, names = TRACED.strip().replace("\n", ", "), {"np": np, "host": F}
-    given = {name: xp.asarray(value) for name, value in ARRAYS.items()}
-    found = xp.jit(lambda arrays: evaluated(row, arrays, lambda x: x, **names))(given)
-    for got, expected in zip(found, evaluated(row, ARRAYS, np.copy, **names), strict=True):
-        assert_same(got, np.asarray(expected))
+    names, expressions = {"np": np, "host": F}, several(TRACED)
+    run = xp.jit(lambda arrays: [evaluated(one, arrays, lambda x: x, **names) for one in expressions])
+    found = run({name: xp.asarray(value) for name, value in ARRAYS.items()})
+    for got, expression in zip(found, expressions, strict=True):
+        assert_same(got, np.asarray(evaluated(expression, ARRAYS, np.copy, **names)))
 
 
 @pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")
 @pytest.mark.usefixtures("backend")
 def test_methods_write_the_same_under_jit_and_leave_the_arguments() -> None:
-    statements = WRITTEN_IN_A_TRACE.strip().replace("\n", ";").split(";")
+    statements = several(WRITTEN_IN_A_TRACE)
     expected = [written(one, ARRAYS, np.copy, np=np) for one in statements]
     given = [{name: xp.asarray(ARRAYS[name]) for name in several} for several in expected]
     run = xp.jit(lambda given: [written(*one, lambda x: x, np=np) for one in zip(statements, given, strict=True)])

@@ -126,17 +126,15 @@ def test_iteration_goes_over_the_values_at_each_turn() -> None:
     assert [int(v) for v in values] == [9, 9, 9]
 
 
-@pytest.mark.few_backends
-@pytest.mark.usefixtures("backend")
-@pytest.mark.parametrize("length", [0, 1, 33, 4097])
-def test_iteration_goes_over_every_element_once(length: int) -> None:
-    x = xp.arange(length)
-    values = iter(x)
-    if length:
-        assert int(next(values)) == 0
-        x[1:] = xp.arange(length)[1:] + 1  # is seen in what was unstacked and in what is left
-    assert np.array_equal([int(v) for v in values], np.arange(length)[1:] + 1)
-    assert [row.shape for row in xp.zeros((length, 2))] == [(2,)] * length
+def test_iteration_goes_over_every_element_once(backend: xp.Backend) -> None:
+    for length in (0, 1, 33, 4097 if backend.name == "numpy" else 70):
+        x = xp.arange(length)
+        values = iter(x)
+        if length:
+            assert int(next(values)) == 0
+            x[1:] = xp.arange(length)[1:] + 1  # is seen in what was unstacked and in what is left
+        assert np.array_equal([int(v) for v in values], np.arange(length)[1:] + 1)
+        assert [row.shape for row in xp.zeros((length, 2))] == [(2,)] * length
 
 
 def test_an_ndarray_of_an_array_is_a_view_to_write_through() -> None:

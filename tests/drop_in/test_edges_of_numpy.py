@@ -89,7 +89,14 @@ WEIGHTS: Final = [
     f"np.{function}({values}, weights={weights}, method='inverted_cdf')"
     for function, part in (("quantile", 0.5), ("nanpercentile", 50))
     for values in (f"x, {part}", f"[np.nan, 1, 2, 3], {part}")
-    for weights in ("[1, -2, 1, 1]", "[0] * 4", "[1, 0, 0, 0]", "[1, np.nan, 1, 1]", "[1, np.inf, 1, 1]")
+    for weights in (
+        "[1, -2, 1, 1]",
+        "[0] * 4",
+        "[1, 0, 0, 0]",
+        "[1, np.nan, 1, 1]",
+        "[1, np.inf, 1, 1]",
+        "[np.nan, 1, 1, 1]",
+    )
 ] + [
     f"np.quantile(m, 0.5, axis=1, weights={weights}, method='inverted_cdf')"
     for weights in ([[1, 0, 0], [0, 0, 1]], [[1, 0, 0], [0, 0, 0]], [[1, 0, 0], [0, -1, 2]])

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import numpy
 import pytest
 from comparison import each
-from expressions import head, rows, several
+from expressions import groups, head, several
 
 import anyarray as xp
 import anyarray.numpy
@@ -173,7 +173,7 @@ np.nanargmax(np.array([complex(0, np.nan)])); np.take_along_axis(m, np.array([[T
 
 
 def test_an_expression_raises_what_numpy_raises() -> None:
-    for expression in REFUSED.strip().replace("\n", "; ").split("; "):
+    for expression in several(REFUSED):
         with pytest.raises((IndexError, TypeError, ValueError)) as expected:
             evaluated(expression, numpy)
         with pytest.raises(expected.type):
@@ -228,10 +228,10 @@ def assert_same(found: Any, expected: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "row", rows(CREATION + OF_ELEMENTS + SHAPES + VALUES + UFUNCS + COMPLEX + OPTIONS + RANDOM), ids=head
+    "group", groups(CREATION + OF_ELEMENTS + SHAPES + VALUES + UFUNCS + COMPLEX + OPTIONS + RANDOM), ids=head
 )
-def test_an_expression_gives_what_numpy_gives(row: str) -> None:
-    for expression in row.split("; "):
+def test_an_expression_gives_what_numpy_gives(group: list[str]) -> None:
+    for expression in group:
         assert_same(evaluated(expression, anyarray.numpy), evaluated(expression, numpy))
 
 
@@ -251,8 +251,8 @@ np.random.default_rng(3).shuffle(many); np.random.seed(3), np.random.shuffle(man
 """
 
 
-@pytest.mark.parametrize("row", rows(WRITES), ids=head)
-def test_a_statement_leaves_what_numpy_leaves(row: str) -> None:
+@pytest.mark.parametrize("group", groups(WRITES), ids=head)
+def test_a_statement_leaves_what_numpy_leaves(group: list[str]) -> None:
     def run(np: Any, statement: str) -> Any:
         arrays = {
             "m": np.array([[1, 2, 3], [4, 5, 6]]), "v": np.array([0.5, 1.5, 2.5]), "x": np.array([1.0, 2.0, 3.0]),
@@ -262,7 +262,7 @@ def test_a_statement_leaves_what_numpy_leaves(row: str) -> None:
         exec(statement, {"np": np, **arrays})
         return list(arrays.values())
 
-    for statement in row.split("; "):
+    for statement in group:
         assert_same(run(anyarray.numpy, statement), run(numpy, statement))
 
 
@@ -432,9 +432,9 @@ np.polynomial.Polynomial([1, 2, 3])(v)
 """
 
 
-@pytest.mark.parametrize("row", rows(NUMPYS_OWN), ids=head)
-def test_what_numpy_alone_has_stays_numpys(row: str) -> None:
-    for expression in row.split("; "):
+@pytest.mark.parametrize("group", groups(NUMPYS_OWN), ids=head)
+def test_what_numpy_alone_has_stays_numpys(group: list[str]) -> None:
+    for expression in group:
         found, expected = (numpy.asarray(evaluated(expression, np)) for np in (anyarray.numpy, numpy))
         assert found.dtype == expected.dtype
         assert found.tolist() == expected.tolist()
