@@ -29,7 +29,7 @@ import sys
 import tempfile
 import textwrap
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -463,6 +463,17 @@ def seeds(pytestconfig: pytest.Config) -> Callable[[int], range]:
         return range(first, first + share)
 
     return drawn
+
+
+@pytest.fixture
+def share(backend: xp.Backend, seeds: Callable[[int], range]) -> Callable[[Iterable[Any]], list[Any]]:
+    """All of some cases on NumPy, and a quarter of them elsewhere."""
+
+    def chosen(cases: Iterable[Any]) -> list[Any]:
+        every = list(cases)
+        return every if backend.name == "numpy" else [one for i in seeds(SAMPLED) for one in every[i::SAMPLED]]
+
+    return chosen
 
 
 @pytest.fixture

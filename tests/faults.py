@@ -33,10 +33,10 @@ _array/assignment.py | numpy | operators:place errors:place
 _array/complex_order.py | jax,tf | methods:argsort
     return _xp.lexsort((imag, real, rank), axis=axis)
     return _xp.lexsort((real, imag, rank), axis=axis)
-_array/flat.py | numpy | methods:flat numpy_protocols:flat
+_array/flat.py | numpy | methods:flat
     return found.copy() if found.ndim else found
     return found
-_array/layout.py | numpy | drop_in/functions:read_only
+_array/layout.py | numpy | views:read_only
     if value and not self.writeable:
     if False:
 _array/methods.py | numpy | methods:reshape
@@ -120,7 +120,7 @@ backends/cupy/__init__.py | cupy | writes
 backends/cupy/__init__.py | cupy | indexing writes backends/cupy_on_numpy
     places < 0, places + x.shape[0], places)
     places < 0, places, places)
-backends/_shared/arithmetic.py | jax | operators:floor differential:floor_divide backends/edges:div
+backends/_shared/arithmetic.py | jax | operators:binary differential:floor_divide backends/edges:div
     x2 == 0, exact, whole)
     x2 == 0, whole, whole)
 backends/jax/linalg.py | jax | backends/gradients:det

@@ -13,6 +13,7 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Generator, 
 from typing import Any, Final
 
 import pytest
+from comparison import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +35,7 @@ BLOCKS: Final[dict[str, tuple[Callable[[], Any], Callable[[], bool]]]] = {
 ALL: Final = {**BLOCKS, "backend": (lambda: xp.backend("sim"), lambda: xp.ones(1).device.library == "sim")}
 
 
-@pytest.mark.parametrize("which", BLOCKS)
+@each("which", BLOCKS)
 def test_a_block_holds_in_what_it_decorates(which: str) -> None:
     make, holds = BLOCKS[which]
 
@@ -50,14 +51,14 @@ def test_a_block_holds_in_what_it_decorates(which: str) -> None:
     assert [called(), called(), asyncio.run(awaited()), holds()] == [True, True, True, False]
 
 
-@pytest.mark.parametrize("which", BLOCKS)
+@each("which", BLOCKS)
 def test_a_block_decorates_nothing_that_goes_on_outside(which: str) -> None:
     for wrong in (type("Made", (), {}), 5):
         with pytest.raises(TypeError, match=rf"^{which}: "):
             BLOCKS[which][0]()(wrong)
 
 
-@pytest.mark.parametrize("which", BLOCKS)
+@each("which", BLOCKS)
 def test_a_block_may_be_opened_again_but_not_twice_at_once(which: str) -> None:
     make, holds = BLOCKS[which]
     block = make()
@@ -126,28 +127,12 @@ def place() -> str:
     return xp.ones(1).device.library
 
 
-@pytest.fixture(params=ALL)
-def which_is_open(request: pytest.FixtureRequest) -> Iterator[str]:
-    with ALL[request.param][0]():
-        yield request.param
-
-
-def test_a_block_of_a_fixture_holds_in_the_test(which_is_open: str) -> None:
-    assert ALL[which_is_open][1]()
-
-
 def delegating(which: str) -> Generator[None]:
     yield from waiting(which)
 
 
 def waiting(which: str) -> Generator[None]:
     with ALL[which][0]():
-        yield
-
-
-def stacked(which: str) -> Generator[None]:
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(ALL[which][0]())
         yield
 
 
@@ -165,9 +150,7 @@ class Session:
 
 
 MANAGERS: Final[dict[str, Callable[[str], contextlib.AbstractContextManager[None]]]] = {
-    "contextmanager": contextlib.contextmanager(waiting),
     "one that delegates": contextlib.contextmanager(delegating),
-    "one with an ExitStack": contextlib.contextmanager(stacked),
     "a class": Session,
 }
 

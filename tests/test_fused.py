@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gc
 import inspect
-import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final
 
 import numpy as np
 import pytest
+from expressions import several
 
 import anyarray as xp
 from anyarray._base.extension import speedups
@@ -86,36 +87,29 @@ def test_calls_are_recorded_until_a_value_is_read(backend: xp.Backend) -> None:
     assert not is_pending(y)
 
 
-EXPRESSIONS: dict[str, Callable[[Any, Any, Any], Any]] = {
-    "sigmoid": lambda m, x, y: 1 / (1 + m.exp(-x)),
-    "polynomial": lambda m, x, y: ((x * 0.1 + 0.3) * x - 2.0) * x + 1.0,
-    "choice": lambda m, x, y: m.where(x * x + y * y < 4, x, y * 2),
-    "numbers": lambda m, x, y: m.where(x > 0, 1.5, 0.0) + y,
-    "limits": lambda m, x, y: m.clip(x, -1, 1) - m.clip(y, 0.5, 2.5),
-    "powers": lambda m, x, y: x**2 + y**3 + abs(x) ** 0.5 + y**-1 + y**1.7,
-    "dtypes": lambda m, x, y: (x.astype("float32") * 2 + y.astype("int32")).astype("float32"),
-    "booleans": lambda m, x, y: (x > 0) & ~(y > 2) | (x < -2),
-    "broadcasting": lambda m, x, y: m.reshape(x, (-1, 128)) * 2 - m.mean(m.reshape(y, (-1, 128)), axis=0) + 1,
-    "reduced": lambda m, x, y: (x - m.mean(x)) / m.std(x),
-    "shared": lambda m, x, y: (x + y) * (x + y) - (x + y),
-    "functions": lambda m, x, y: m.sin(x) * m.tanh(y) + m.sqrt(m.abs(x)) - m.log(y) + m.hypot(x, m.sign(y)),
-    "integers": lambda m, x, y: (x * 10).astype("int64") // 3 % 5 + 7,
-    "numbers of another kind": lambda m, x, y: (x * 10).astype("int64") * 1.5 + (y > 2) * 2,
-}  # fmt: skip
+EXPRESSIONS: Final = """
+1 / (1 + m.exp(-x)); ((x * 0.1 + 0.3) * x - 2.0) * x + 1.0; m.where(x * x + y * y < 4, x, y * 2)
+(x - m.mean(x)) / m.std(x); m.where(x > 0, 1.5, 0.0) + y; m.clip(x, -1, 1) - m.clip(y, 0.5, 2.5)
+x**2 + y**3 + abs(x) ** 0.5 + y**-1 + y**1.7
+(x.astype("float32") * 2 + y.astype("int32")).astype("float32"); (x > 0) & ~(y > 2) | (x < -2)
+m.reshape(x, (-1, 128)) * 2 - m.mean(m.reshape(y, (-1, 128)), axis=0) + 1; (x + y) * (x + y) - (x + y)
+m.sin(x) * m.tanh(y) + m.sqrt(m.abs(x)) - m.log(y) + m.hypot(x, m.sign(y)); (x * 10).astype("int64") // 3 % 5 + 7
+(x * 10).astype("int64") * 1.5 + (y > 2) * 2
+"""
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("name_of_expression", EXPRESSIONS)
 @pytest.mark.parametrize("when", ["at_once", "later"])
 def test_values_are_those_of_single_calls_to_rounding(
-    name_of_expression: str, when: str, request: pytest.FixtureRequest
+    when: str, request: pytest.FixtureRequest, share: Callable[[Any], list[Any]]
 ) -> None:
+    expressions = several(EXPRESSIONS)
     if when == "at_once":
         request.getfixturevalue("at_once")
-    expression = EXPRESSIONS[name_of_expression]
     other = np.cos(VALUES) + 2
-    for _ in range(3):
-        close(expression(xp, of_values(), xp.asarray(other)), expression(np, VALUES, other))
+    for expression in expressions if when == "at_once" else share(expressions):
+        for _ in range(3):
+            found = eval(expression, {"m": xp, "x": of_values(), "y": xp.asarray(other)})
+            close(found, eval(expression, {"m": np, "x": VALUES, "y": other}))
 
 
 def test_an_intermediate_that_has_a_name_is_computed_with_the_chain(at_once: None, backend: xp.Backend) -> None:
@@ -135,7 +129,7 @@ def test_a_recorded_call_leaves_others_that_read_the_same_array_recorded(backend
     close(y + z, VALUES * 5)
 
 
-def test_what_nobody_needs_is_never_computed(backend: xp.Backend) -> None:
+def test_what_nobody_needs_is_never_computed() -> None:
     x = of_values()
     float(x[0])
     y = x + 1
@@ -168,16 +162,16 @@ def test_a_write_does_not_reach_what_was_recorded_before_it() -> None:
     close(x, expected + 1)
 
 
-@pytest.mark.parametrize("reads_again", [False, True])
-def test_a_write_to_what_was_computed_does_not_reach_a_recorded_call(reads_again: bool) -> None:
-    y = of_values() * 2
-    z = y + 1
-    float(y[0])  # computes it, but not what reads it
-    w = y * 3 if reads_again else None
-    y[0] = 100
-    close(z, VALUES * 2 + 1)
-    if w is not None:
-        close(w, VALUES * 6)
+def test_a_write_to_what_was_computed_does_not_reach_a_recorded_call() -> None:
+    for reads_again in (False, True):
+        y = of_values() * 2
+        z = y + 1
+        float(y[0])  # computes it, but not what reads it
+        w = y * 3 if reads_again else None
+        y[0] = 100
+        close(z, VALUES * 2 + 1)
+        if w is not None:
+            close(w, VALUES * 6)
 
 
 def test_an_update_in_place_is_recorded(backend: xp.Backend) -> None:
@@ -219,11 +213,12 @@ def test_an_update_in_place_is_seen_in_views() -> None:
     close(x[5:], (VALUES[5:] + 2) * 2)
 
 
-@pytest.mark.parametrize("call", [lambda x: x + xp.zeros(3), lambda x: x & 1])
-def test_an_error_of_arguments_comes_at_the_call(call: Callable[[Any], Any]) -> None:
+def test_an_error_of_arguments_comes_at_the_call() -> None:
     x = of_values()
     with pytest.raises((TypeError, ValueError), match=r"must|broadcast|shape"):
-        call(x)
+        x + xp.zeros(3)
+    with pytest.raises((TypeError, ValueError), match=r"must|broadcast|shape"):
+        x & 1
 
 
 def test_two_threads_compute_a_value_once(monkeypatch: pytest.MonkeyPatch, backend: xp.Backend) -> None:
@@ -233,14 +228,9 @@ def test_two_threads_compute_a_value_once(monkeypatch: pytest.MonkeyPatch, backe
     values = compiler.Compiler.values
     monkeypatch.setattr(compiler.Compiler, "values", lambda *given, **how: (runs.append(1), values(*given, **how))[1])
     y = xp.exp(of_values()) * 2
-    found: list[Any] = []
-    threads = [threading.Thread(target=lambda: found.append(np.asarray(y))) for _ in range(4)]
-    for one in threads:
-        one.start()
-    for one in threads:
-        one.join()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(np.asarray, [y] * 4))
     assert len(runs) == can_wait(backend)
-    assert len(found) == 4
     close(found[0], np.exp(VALUES) * 2)
 
 
@@ -269,15 +259,10 @@ def test_derivatives_see_plain_values() -> None:
     close(xp.grad(lambda y: xp.sum(y * y))(y), 4 * VALUES)
 
 
-@pytest.mark.needs("traces")
-def test_a_trace_computes_what_it_captures_outside() -> None:
+def test_transforms_compute_what_they_capture_outside(backend: xp.Backend) -> None:
     scale = xp.exp(of_values() * 0) * 3
-    close(xp.jit(lambda x: scale * x + 1)(of_values()), VALUES * 3 + 1)
-    close(scale * 2, np.full(MANY, 6.0))
-
-
-def test_a_batch_computes_what_it_captures_outside() -> None:
-    scale = xp.exp(of_values() * 0) * 3
+    if backend.has_hook("jit"):
+        close(xp.jit(lambda x: scale * x + 1)(of_values()), VALUES * 3 + 1)
     rows = xp.reshape(xp.asarray([1.0, 2.0]), (2, 1))
     close(xp.vmap(lambda row: scale * row)(rows), np.stack([np.full(MANY, 3.0), np.full(MANY, 6.0)]))
     close(scale * 2, np.full(MANY, 6.0))

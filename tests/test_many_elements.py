@@ -5,8 +5,10 @@ The values are NumPy's, bit by bit.
 
 from __future__ import annotations
 
+import itertools
 import os
 import warnings
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Any, Final
 
@@ -45,12 +47,18 @@ def same(found: xp.Array, expected: Any) -> None:
     assert actual.tobytes() == expected.tobytes()
 
 
+CASES: Final = list(itertools.product(SHAPES, [0.02, 0.5, 0.9, 1, -1]))
+
+
 @pytest.mark.few_backends
-@pytest.mark.sampled
-@pytest.mark.parametrize("part", [0.02, 0.5, 0.9, 1, -1])
-@pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", DTYPES)
-def test_a_mask_reads_writes_and_chooses(dtype: str, shape: tuple[int, ...], part: float) -> None:
+def test_a_mask_reads_writes_and_chooses(dtype: str, backend: xp.Backend, seeds: Callable[[int], range]) -> None:
+    cases = [case for i in seeds(2) for case in CASES[i::2]]
+    for shape, part in cases if backend.name == "numpy" else [cases[DTYPES.index(dtype) % len(cases)]]:
+        check_a_mask(dtype, shape, part)
+
+
+def check_a_mask(dtype: str, shape: tuple[int, ...], part: float) -> None:
     x, y, mask = made(dtype, shape), made(dtype, shape, 1), mask_of(shape, part)
     host, other, at = np.array(x), np.array(y), np.array(mask)
     same(x[mask], host[at])
@@ -78,12 +86,15 @@ def test_a_wrong_value_is_not_written_by_a_mask() -> None:
 
 
 @pytest.mark.few_backends
-@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float32"])
-def test_a_number_that_is_not_zero_is_a_condition(dtype: str) -> None:
-    condition = np.random.default_rng(8).integers(0, 4, 40_000).astype(dtype)
-    for x in (made("float32", (40_000,)), made("int8", (40_000,))):
-        y = xp.flip(x)
-        same(xp.where(xp.asarray(condition), x, y), np.where(condition, np.asarray(x), np.asarray(y)))
+def test_a_number_that_is_not_zero_is_a_condition_and_nan_is_none() -> None:
+    for dtype, kind in itertools.product(["int8", "uint8", "int64", "float32"], ["float32", "int8"]):
+        condition = np.random.default_rng(8).integers(0, 4, 40_000).astype(dtype)
+        x = made(kind, (40_000,))
+        same(xp.where(xp.asarray(condition), x, xp.flip(x)), np.where(condition, np.asarray(x), np.asarray(x)[::-1]))
+    for shape in SHAPES:
+        x = made("float64", shape)
+        for axis, places in zip(xp.nonzero(x), np.asarray(x).nonzero(), strict=True):
+            same(axis, places)
 
 
 def test_what_is_true_may_be_any_byte(backend: xp.Backend) -> None:
@@ -95,14 +106,6 @@ def test_what_is_true_may_be_any_byte(backend: xp.Backend) -> None:
     x = made("float32", (40_000,))
     y = xp.flip(x)
     same(xp.where(xp.asarray(condition), x, y), np.where(condition, np.asarray(x), np.asarray(y)))
-
-
-@pytest.mark.few_backends
-@pytest.mark.parametrize("shape", SHAPES)
-def test_nonzero_finds_nan_but_no_zero(shape: tuple[int, ...]) -> None:
-    x = made("float64", shape)
-    for axis, places in zip(xp.nonzero(x), np.asarray(x).nonzero(), strict=True):
-        same(axis, places)
 
 
 @pytest.mark.few_backends
@@ -135,12 +138,8 @@ def test_elements_along_an_axis(backend: xp.Backend, shape: tuple[int, ...], axi
             back = range(x.ndim)[::-1]
             turned = xp.take_along_axis(xp.permute_dims(x, back), xp.permute_dims(along, back), axis=back[axis])
             same(turned, np.take_along_axis(host, indices, axis).T)
-
-
-def test_indices_along_an_axis_may_broadcast() -> None:
-    x = made("float32", (30, 40, 50))
-    indices = np.random.default_rng(9).integers(-40, 40, (1, 90, 50))
-    same(xp.take_along_axis(x, xp.asarray(indices), axis=1), np.take_along_axis(np.asarray(x), indices, 1))
+    indices = np.random.default_rng(9).integers(-1, 1, [1] * (len(shape) - 1) + [90])  # which broadcasts
+    same(xp.take_along_axis(x, xp.asarray(indices), axis=-1), np.take_along_axis(host, indices, -1))
 
 
 def test_an_index_along_an_axis_may_be_out_of_range(backend: xp.Backend) -> None:
@@ -153,21 +152,11 @@ def test_an_index_along_an_axis_may_be_out_of_range(backend: xp.Backend) -> None
             xp.take_along_axis(x, indices, axis=0)
 
 
-REDUCED: Final[dict[str, Any]] = {
-    "sum": np.sum,
-    "prod": np.prod,
-    "mean": np.mean,
-    "var": np.var,
-    "std": np.std,
-    "max": np.max,
-    "min": np.min,
-    "all": np.all,
-    "any": np.any,
-    "count_nonzero": np.count_nonzero,
-    "vector_norm": np.linalg.vector_norm,
-}
+FLOATING: Final = ["mean", "var", "std", "vector_norm"]
+REDUCED: Final = ["sum", "prod", "max", "min", "all", "any", "count_nonzero", *FLOATING]
 
 
+@pytest.mark.few_backends
 @pytest.mark.sampled
 @pytest.mark.parametrize("values", ["real", "whole", "zeros", "special"])
 @pytest.mark.parametrize(("shape", "length"), [((40, 30), 1), ((40, 30), 11), ((1200,), 16)])
@@ -183,20 +172,18 @@ def test_short_rows_are_reduced_as_by_numpy(
         host = random.choice([0.0, -0.0], host.shape)
     elif values == "special":
         host.flat[::5], host.flat[::7], host.flat[1::11] = np.nan, np.inf, -np.inf
-    called = getattr(xp.linalg if function == "vector_norm" else xp, function)
+    called, numpys = (getattr(m.linalg if function == "vector_norm" else m, function) for m in (xp, np))
     for dtype in ["float64", "float32"] + ["int64", "int8", "bool"] * (values == "whole"):
-        if dtype[0] != "f" and function in ("mean", "var", "std", "vector_norm"):
+        if (dtype[0] != "f" and function in FLOATING) or (dtype == "bool" and function in ("max", "min")):
             continue
         a = host.astype(dtype)
+        wanted = {"dtype": xp.int64} if dtype == "bool" and function in ("sum", "prod") else {}
         for axis, keepdims in ((-1, False), (len(shape), True), (0, False), (-len(shape) - 1, True)):
             if keepdims and values != "real":  # which is a matter of shapes
                 continue
-            if dtype == "bool" and function in ("max", "min"):
-                continue
-            wanted = {"dtype": xp.int64} if dtype == "bool" and function in ("sum", "prod") else {}
             with np.errstate(all="ignore"):
                 found = called(xp.asarray(a), axis=axis, keepdims=keepdims, **wanted)
-                expected = REDUCED[function](a, axis=axis, keepdims=keepdims)
+                expected = numpys(a, axis=axis, keepdims=keepdims)
             actual = np.asarray(found)
             is_down = axis in (0, -a.ndim) and function not in ("max", "min", "all", "any", "count_nonzero")
             if dtype[0] == "f" and (is_down or backend.name != "numpy"):  # added in another order
@@ -296,18 +283,20 @@ def ordered(dtype: str) -> dict[str, np.ndarray[Any, Any]]:
 
 @pytest.mark.few_backends
 @pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("shape", [(9000,), (900, 10), (90, 100), (10, 3, 300), (2, 4500)])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64", "uint32"])
-def test_a_stable_order_is_numpys(dtype: str, descending: bool) -> None:
+def test_a_stable_order_is_numpys(dtype: str, shape: tuple[int, ...], descending: bool) -> None:
     for name, values in ordered(dtype).items():
-        keys = np.flip(values) if descending else values
-        expected = np.argsort(keys, stable=True)
+        host = values.reshape(shape)
+        expected = np.argsort(np.flip(host, -1) if descending else host, axis=-1, stable=True)
         if descending:
-            expected = values.size - 1 - np.flip(expected)
-        x = xp.asarray(values)
+            expected = shape[-1] - 1 - np.flip(expected, -1)
+        x = xp.asarray(host)
         same(xp.argsort(x, descending=descending), expected)
-        found = np.asarray(xp.sort(x, descending=descending))
-        np.testing.assert_array_equal(found, values[expected], err_msg=name)
-        np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(values[expected])[found == 0])
+        if len(shape) == 1:
+            found = np.asarray(xp.sort(x, descending=descending))
+            np.testing.assert_array_equal(found, host[expected], err_msg=name)
+            np.testing.assert_array_equal(np.signbit(found)[found == 0], np.signbit(host[expected])[found == 0])
 
 
 @pytest.mark.few_backends
@@ -321,21 +310,6 @@ def test_all_of_unique_is_numpys(dtype: str) -> None:
             np.testing.assert_array_equal(np.asarray(found), wanted)
 
 
-@pytest.mark.few_backends
-@pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("shape", [(900, 10), (90, 100), (10, 3, 300), (2, 4500)])
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64", "uint32"])
-def test_a_stable_order_of_rows_is_numpys(dtype: str, shape: tuple[int, ...], descending: bool) -> None:
-    for name, values in ordered(dtype).items():
-        host = values.reshape(shape)
-        keys = np.flip(host, -1) if descending else host
-        expected = np.argsort(keys, axis=-1, stable=True)
-        if descending:
-            expected = shape[-1] - 1 - np.flip(expected, -1)
-        found = xp.argsort(xp.asarray(host), descending=descending)
-        np.testing.assert_array_equal(np.asarray(found), expected, err_msg=name)
-
-
 @pytest.mark.parametrize("axis", [0, 1, 2, -2])
 def test_long_rows_are_ordered_along_any_axis(axis: int) -> None:
     values = np.random.default_rng(6).integers(0, 300, (3, 5000, 2))
@@ -344,7 +318,7 @@ def test_long_rows_are_ordered_along_any_axis(axis: int) -> None:
 
 @pytest.mark.few_backends
 @pytest.mark.sampled
-@pytest.mark.parametrize("length", [1, 3, 31, 32, 33, 70_000])
+@pytest.mark.parametrize("length", [1, 31, 33, 70_000])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "float16", "int64", "int32", "int8", "uint64"])
 def test_places_in_a_sorted_table_are_numpys(dtype: str, length: int) -> None:
     random = np.random.default_rng(7)
@@ -396,7 +370,7 @@ def test_square_roots_as_powers_are_those_of_the_standard(exponents: str, backen
 def test_running_results_are_numpys(dtype: str, shape: tuple[int, ...], backend: xp.Backend) -> None:
     x = made(dtype, shape)
     host = np.array(x)
-    for axis in range(-1, len(shape) - 1):
+    for axis in range(-1, len(shape) - 1) if backend.name == "numpy" else (-1,):
         for name in ("cumulative_sum", "cumulative_prod"):
             ours, numpys = getattr(xp, name), getattr(np, name)
             cases = [(x, host, {})]

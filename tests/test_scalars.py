@@ -28,6 +28,7 @@ REAL: Final = DTYPES[:12]  # complex numbers are left to the ufuncs
 ARITHMETIC: Final = ("add", "sub", "mul", "truediv", "floordiv", "mod", "and_", "or_", "xor", "lshift", "rshift")
 COMPARISONS: Final = ("eq", "ne", "lt", "le", "gt", "ge")
 UNARY: Final = ("neg", "pos", "abs", "invert")
+Seeds = Callable[[int], range]
 PYTHONS: Final = (0, 1, -1, 3, 200, -300, 2**40, 2**70, True, False, 0.0, -0.0, 2.5, 1e300, math.inf, math.nan)
 
 pytestmark = pytest.mark.usefixtures("in_numpy")
@@ -81,9 +82,10 @@ def outcome(function: Callable[..., Any], *operands: Any) -> tuple[Any, ...]:
 
 @each("right", REAL)
 @pytest.mark.parametrize("left", REAL)
-def test_an_operator_of_two_gives_what_numpys_scalars_give(left: str, right: str) -> None:
+def test_an_operator_of_two_gives_what_numpys_scalars_give(left: str, right: str, seeds: Seeds) -> None:
+    pairs = list(itertools.product(scalars(left), scalars(right)))
     answered = 0
-    for one, other in itertools.product(scalars(left), scalars(right)):
+    for one, other in pairs if left == right else [pair for i in seeds(4) for pair in pairs[i::4]]:
         x, y = array_of(one), array_of(other)
         for name in (*ARITHMETIC, *COMPARISONS):
             function = getattr(operator, name)
@@ -100,8 +102,9 @@ def test_an_operator_of_two_gives_what_numpys_scalars_give(left: str, right: str
 
 
 @pytest.mark.parametrize("dtype", REAL)
-def test_an_operator_beside_a_python_scalar_gives_what_numpys_scalars_give(dtype: str) -> None:
-    for scalar, value in itertools.product(scalars(dtype), PYTHONS):
+def test_an_operator_beside_a_python_scalar_gives_what_numpys_scalars_give(dtype: str, seeds: Seeds) -> None:
+    pairs = list(itertools.product(scalars(dtype), PYTHONS))
+    for scalar, value in [pair for i in seeds(4) for pair in pairs[i::4]]:
         x = array_of(scalar)
         for name in (*ARITHMETIC, *COMPARISONS):
             function = getattr(operator, name)
@@ -177,9 +180,7 @@ def test_an_integer_of_any_class_is_an_index_as_an_int_is(dtype: str) -> None:
             assert x.tolist() == expected.tolist()
 
 
-@pytest.mark.parametrize(
-    "key", [np.uint64(2**63), np.int64(-4), np.int8(3), np.timedelta64(1, "s"), np.float64(1), np.True_]
-)
+@each("key", [np.uint64(2**63), np.int64(-4), np.int8(3), np.timedelta64(1, "s"), np.float64(1), np.True_])
 def test_what_is_no_index_is_refused_in_an_array_too(key: Any) -> None:
     x = xp.asarray([1.0, 2.0, 3.0])
     if type(key) is np.bool:
@@ -244,7 +245,7 @@ def test_an_element_that_was_an_index_may_change_later() -> None:
     assert x.tolist() == [5, 7, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize("index", [np.int64(1), np.uint8(1), xp.asarray([0, 1])[1]])
+@each("index", [np.int64(1), np.uint8(1), xp.asarray([0, 1])[1]])
 def test_a_row_of_memory_that_is_not_written_is_a_view_whatever_the_index(index: Any) -> None:
     x = xp.from_native(np.zeros((2, 2)))
     row = x[index]
@@ -253,27 +254,17 @@ def test_a_row_of_memory_that_is_not_written_is_a_view_whatever_the_index(index:
 
 
 @pytest.mark.usefixtures("backend")
-def test_an_element_that_is_added_to_stays_what_it_is_elsewhere() -> None:
+def test_an_element_is_another_after_an_update_in_place_but_a_view_without_axes_is_written() -> None:
     total = xp.sum(xp.asarray([1.0, 2.0]))
     history = [total]
     total += 1
     history.append(total)
     total *= 2
     assert [*map(float, history), float(total)] == [3, 4, 8]
-
-
-@pytest.mark.usefixtures("backend")
-def test_an_integer_element_becomes_a_float_in_place() -> None:
-    count = xp.asarray([1, 2])[0]
-    before = count
-    count += 0.5
-    assert count == 1.5
-    assert before == 1
-
-
-@pytest.mark.usefixtures("backend")
-def test_a_view_without_axes_is_written_in_place() -> None:
     x = xp.asarray([1, 2])
+    count = before = x[0]
+    count += 0.5
+    assert (count.item(), before.item()) == (1.5, 1)
     part = x[..., 0]
     part += 5
     assert x.tolist() == [6, 2]

@@ -13,10 +13,17 @@ from typing import Any, Final
 import numpy as np
 import process_memory
 import pytest
+from comparison import each
+from expressions import left, rows, several
 
 import anyarray as xp
+import anyarray.numpy
 
 SHAPES: Final = ((6,), (2, 3), (3, 2), (3, 4), (2, 2, 3), (1, 4))
+METHODS: Final = """
+x.T; x.swapaxes(0, -1); x.ravel(); x.ravel("F"); x.ravel("K"); x.flatten("A"); x.copy(); x.view(); x.reshape(-1, 1)
+x.view(np.int64).view(np.float64); x.real
+"""
 LENGTH: Final = 20
 """Statements of a program."""
 
@@ -152,20 +159,10 @@ class Program:
             return self.made()
         called: Callable[[Any], Any] = self.random.choice(
             [
-                lambda x: x.T,
                 lambda x: x.transpose(*range(1, len(shape)), 0) if len(shape) > 1 else x.transpose(),
-                lambda x: x.swapaxes(0, -1),
-                lambda x: x.ravel(),
-                lambda x: x.ravel("F"),
-                lambda x: x.ravel("K"),
-                lambda x: x.flatten("A"),
-                lambda x: x.copy(),
-                lambda x: x.view(),
-                lambda x: x.view(np.int64).view(np.float64),
-                lambda x: x.reshape(-1, 1),
                 lambda x: x.reshape(*shape[::-1], order="F"),
                 lambda x: x.reshape(*shape, order="A"),
-                lambda x: x.real,
+                *[lambda x, text=text: eval(text, {"x": x, "np": np}) for text in several(METHODS)],
             ]
         )
 
@@ -235,7 +232,7 @@ def snapshot(names: Names) -> dict[str, Any]:
 def test_random_programs_give_numpys_values_after_each_statement(
     backend: xp.Backend, seeds: Callable[[int], range]
 ) -> None:
-    for seed in seeds({"numpy": 2000, "jax": 40}.get(backend.library, 80)):
+    for seed in seeds({"numpy": 1600, "jax": 24}.get(backend.library, 48)):
         program = Program(seed)
         names: Names = {}
         for at, (statement, values) in enumerate(zip(program.statements, program.values, strict=True)):
@@ -246,7 +243,7 @@ def test_random_programs_give_numpys_values_after_each_statement(
 
 def test_random_programs_give_numpys_values_in_jit(framework: str, seeds: Callable[[int], range]) -> None:
     with xp.backend(framework):
-        for seed in seeds(10):
+        for seed in seeds(6):
             program = Program(seed)
 
             @xp.jit
@@ -262,31 +259,22 @@ def test_random_programs_give_numpys_values_in_jit(framework: str, seeds: Callab
                 assert snapshot(found) == values, f"program {seed}"
 
 
-@pytest.mark.usefixtures("backend")
-def test_a_write_to_a_part_is_a_write_to_the_whole() -> None:
-    x = xp.zeros((2, 3))
-    x[0][1] = 5
-    x.T[0] = 7
-    part = x[:, 2]
-    part[...] = 1
-    flat = xp.reshape(x, (-1,))
-    flat[0] = 8
-    row = x[1]
-    row += 10
-    assert x.tolist() == [[8, 5, 1], [17, 10, 11]]
-    assert flat.tolist() == [8, 5, 1, 17, 10, 11]
-    assert part.tolist() == [1, 11]
+PROGRAMS: Final = """
+x = np.zeros((2, 3)); x[0][1] = 5; x.T[0] = 7; part = x[:, 2]; part[...] = 1; row = x[1]; row += 10
+x = np.zeros((2, 3)); flat = np.reshape(x, (-1,)); flat[0] = 8; row = x[1]; row += 10; part = flat[2:]; part *= 2
+x = np.array([[1.0, 2.0], [3.0, 4.0]]); other = x[:, 1]; x[1] /= 2; x[1] = x[1]; x[:, 0] -= 1
+x = np.reshape(np.arange(8), (2, 4)); row = x[1]; row.shape = (2, 2); row[1, 0] = 50; x[1, 1] = -1
+x = np.arange(12); y, z = x[2:], np.reshape(x, (3, 4)); x.shape = (4, 3); x[0, 2] = 99; z[2, 3] = 7; y += 1
+x = np.arange(6); view = x[1:4]; part = view[:2]; view.flags.writeable = False; x[1] = 9; part[1] = 7
+x = np.arange(4); view = x[1:]; x.flags.writeable = False; view[0] = 8
+"""
 
 
+@pytest.mark.filterwarnings("ignore:Setting the shape:DeprecationWarning")  # of NumPy's own
+@each("program", rows(PROGRAMS))
 @pytest.mark.usefixtures("backend")
-def test_a_view_written_back_where_it_is_leaves_the_values() -> None:
-    x = xp.asarray([[1.0, 2.0], [3.0, 4.0]])
-    other = x[:, 1]
-    x[1] /= 2
-    x[1] = x[1]
-    x[:, 0] -= 1
-    assert x.tolist() == [[0, 2], [0.5, 2]]
-    assert other.tolist() == [2, 2]
+def test_views_show_the_writes_of_each_other_as_in_numpy(program: str) -> None:
+    assert left(program, anyarray.numpy) == left(program, np)
 
 
 @pytest.mark.usefixtures("backend")
@@ -294,30 +282,6 @@ def test_a_view_written_back_by_an_index_array_has_to_fit() -> None:
     x = xp.ones((3, 2))
     with pytest.raises((ValueError, IndexError)):
         x[:, xp.asarray([1])] = x[:, 1]
-
-
-@pytest.mark.usefixtures("backend")
-def test_the_shape_of_what_has_views_can_be_set() -> None:
-    x = xp.arange(12)
-    part, rows = x[2:], xp.reshape(x, (3, 4))
-    x.shape = (4, 3)
-    x[0, 2] = 99
-    rows[2, 3] = 7
-    part += 1
-    assert part.tolist() == [100, 4, 5, 6, 7, 8, 9, 10, 11, 8]
-    assert rows.tolist() == [[0, 1, 100, 4], [5, 6, 7, 8], [9, 10, 11, 8]]
-    assert x.tolist() == [[0, 1, 100], [4, 5, 6], [7, 8, 9], [10, 11, 8]]
-
-
-@pytest.mark.usefixtures("backend")
-def test_the_shape_of_a_view_can_be_set() -> None:
-    x = xp.reshape(xp.arange(8), (2, 4))
-    row = x[1]
-    row.shape = (2, 2)
-    row[1, 0] = 50
-    x[1, 1] = -1
-    assert row.tolist() == [[4, -1], [50, 7]]
-    assert x.tolist() == [[0, 1, 2, 3], [4, -1, 50, 7]]
 
 
 @pytest.mark.usefixtures("backend")
@@ -329,32 +293,27 @@ def test_the_shape_of_a_view_that_only_a_copy_can_have_is_refused() -> None:
 
 
 @pytest.mark.usefixtures("backend")
-def test_a_read_only_view_shows_the_writes_of_others() -> None:
+def test_a_read_only_view_is_not_written_but_others_are() -> None:
     x = xp.arange(6)
     view = x[1:4]
     part = view[:2]
     view.flags.writeable = False
-    x[1] = 9
-    part[1] = 7
-    assert view.tolist() == [9, 7, 3]
     with pytest.raises(ValueError, match="read-only"):
         view[0] = 1
     with pytest.raises(ValueError, match="read-only"):
         view += 1
     assert (view[:1].flags.writeable, part.flags.writeable, x.flags.writeable) == (False, True, True)
-    assert x.tolist() == [0, 9, 7, 3, 4, 5]
-
-
-@pytest.mark.usefixtures("backend")
-def test_the_views_of_what_becomes_read_only_stay_what_they_are() -> None:
-    x = xp.arange(4)
-    view = x[1:]
     x.flags.writeable = False
-    view[0] = 8
-    assert x.tolist() == [0, 8, 2, 3]
     assert not x[1:].flags.writeable
     with pytest.raises(ValueError, match="read-only"):
         x[0] = 1
+    with pytest.raises(ValueError, match="cannot be made writeable again"):
+        x.flags.writeable = True
+    y = xp.zeros(3)
+    y.setflags(write=False)
+    with pytest.raises(ValueError, match="read-only"):
+        y += 1
+    assert x.tolist() == [0, 1, 2, 3, 4, 5]
 
 
 def test_an_element_as_an_index_gives_a_view(backend: xp.Backend) -> None:

@@ -17,14 +17,11 @@ import anyarray.numpy as np
 pytestmark = pytest.mark.few_backends
 
 
-def test_out_is_the_array_that_comes_back(backend: xp.Backend) -> None:
+def test_out_is_the_array_that_comes_back_and_array_copies_an_ndarray(backend: xp.Backend) -> None:
     out = np.zeros(3)
     assert np.add([1, 2, 3], 0.5, out=out) is out
     assert np.median(np.asarray([[1.0, 2.0, 3.0]]), axis=0, out=out) is out
     assert out.tolist() == [1.0, 2.0, 3.0]
-
-
-def test_array_copies_an_ndarray(backend: xp.Backend) -> None:
     given = numpy.asarray([1.0, 2.0, 3.0])
     copies = [np.array(given), np.array(given, dtype="f4"), np.array(given, ndmin=2)]
     given[0] = 9
@@ -41,15 +38,11 @@ def test_a_function_that_writes_in_place_writes_to_a_view(backend: xp.Backend) -
     assert x.tolist() == [[5, 7, 0, 0], [0, 0, 7, 0], [0, 0, 0, 7]]
 
 
-def test_a_read_only_view_of_numpys_is_not_written(backend: xp.Backend) -> None:
-    x = np.arange(5)
-    windows = np.lib.stride_tricks.sliding_window_view(x, 2)
+def test_a_read_only_view_of_numpys_is_not_written_and_where_without_out_leaves_zeros(backend: xp.Backend) -> None:
+    windows = np.lib.stride_tricks.sliding_window_view(np.arange(5), 2)
     with pytest.raises(ValueError, match="read-only view"):
         windows[0, 0] = 9
     assert np.median(windows, axis=0).tolist() == [1.5, 2.5]
-
-
-def test_where_without_out_leaves_zeros(backend: xp.Backend) -> None:
     x = np.asarray([1.0, 4.0, 9.0])
     assert np.sqrt(x, where=np.asarray([True, False, True])).tolist() == [1.0, 0.0, 3.0]
 
@@ -58,11 +51,6 @@ def test_a_draw_is_made_once(backend: xp.Backend) -> None:
     ours, theirs = np.random.default_rng(3), numpy.random.default_rng(3)
     assert ours.bytes(4) == theirs.bytes(4)
     assert ours.random() == theirs.random()
-    values = np.arange(6)
-    ours.shuffle(values)
-    expected = numpy.arange(6)
-    theirs.shuffle(expected)
-    assert values.tolist() == expected.tolist()
 
 
 def test_results_live_where_calls_run(backend: xp.Backend) -> None:
@@ -72,15 +60,11 @@ def test_results_live_where_calls_run(backend: xp.Backend) -> None:
         assert found.device == backend
 
 
-def test_a_function_sees_arrays(backend: xp.Backend) -> None:
+def test_a_function_sees_arrays_but_text_and_dates_stay_numpys(backend: xp.Backend) -> None:
     kinds = []
     np.apply_along_axis(lambda row: kinds.append(type(row)) or row.sum(), 1, np.ones((2, 3)))
     assert kinds == [xp.Array] * 2
-
-
-def test_text_and_dates_stay_numpys(backend: xp.Backend) -> None:
-    days = numpy.array(["2024-01-01", "2024-03-01"], dtype="M8[D]")
-    assert type(np.diff(days)) is numpy.ndarray
+    assert type(np.diff(numpy.array(["2024-01-01", "2024-03-01"], dtype="M8[D]"))) is numpy.ndarray
     names, counts = np.unique(numpy.array(["b", "a", "b"]), return_counts=True)
     assert names.tolist() == ["a", "b"]
     assert type(counts) is xp.Array

@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy
 import pytest
+from expressions import several
 
 import anyarray as xp
 import anyarray.numpy
@@ -96,7 +97,7 @@ _compiled: Final[dict[str, Any]] = {}
 
 def cases(method: str) -> Iterator[tuple[str, str, str]]:
     """A ufunc, the kind of its operand, and a call of it."""
-    calls = [one.strip() for one in CALLS[method].replace("\n", ";").split(";") if one.strip()]
+    calls = several(CALLS[method])
     for name in ["matmul"] if method == "products" else UFUNCS:
         nin = getattr(numpy, name).nin
         if method == "two operands" and (nin != 2 or name in PRODUCTS):
@@ -247,7 +248,7 @@ def plain(value: Any) -> Any:
 
 
 def test_classes_of_others_decide_where_numpy_asks_them(backend: xp.Backend) -> None:
-    expressions = [one.strip() for one in ASKED.replace("\n", ";").split(";") if one.strip()]
+    expressions = several(ASKED)
     expected = {one: answered(numpy, one) for one in expressions}
     assert {one: answered(anyarray.numpy, one) for one in expressions} == expected
 

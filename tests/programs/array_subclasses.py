@@ -63,6 +63,3 @@ def main():
             "is": [isinstance(one, np.ndarray) for one in arrays], "kinds": [kind_of(one) for one in arrays],
             "logged": logged.values, "calls": Logged.calls[-2:], "out": out, "history": layer.history[0].sum(), "grid": str(grid),
             "describe": [describe([1, 2]), describe(5, int)], "scalars": [isinstance(np.float64(3), float), np.isscalar(np.int64(2))]}
-
-if __name__ == "__main__":
-    print(main())

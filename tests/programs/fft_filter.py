@@ -53,6 +53,3 @@ def main():
             "conv_ok": np.allclose(fast, np.convolve(sig, kernel)),
             "low_std": low.std(), "parseval": bool(np.isclose((noisy ** 2).sum(), (np.abs(np.fft.fft(noisy)) ** 2).mean())),
             "phase": np.angle(np.fft.fft(clean)[500])}
-
-if __name__ == "__main__":
-    print(main())

@@ -63,6 +63,3 @@ def main():
             "edit": edit_distance("kitten", "sitting"), "primes": primes, "buckets": buckets, "bar": "-" * primes[1],
             "nearest": [int(heapq.heappop(heap)[1]) for _ in range(4)], "order": sorted(range(4), key=lambda i: d[0, i]),
             "diagonal": w.diagonal(), "triangles": np.trace(np.linalg.matrix_power(adjacent.astype(int), 3)) // 6}
-
-if __name__ == "__main__":
-    print(main())

@@ -55,6 +55,3 @@ def main():
             "area": int(binary.sum()), "median_helps": err(clean) < err(noisy), "gray": gray[:3, :3],
             "small": blocks[:4, :4], "turned": np.array_equal(np.rot90(img), img.T[::-1]),
             "wrap": img[:2, :5] + np.uint8(200), "contrast": int(img.max() - img.min())}
-
-if __name__ == "__main__":
-    print(main())

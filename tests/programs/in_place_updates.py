@@ -58,6 +58,3 @@ def main():
     text = str(bits), f"{a.max():.1f}", "%s" % first, np.array2string(work, precision=2)
     return {"a": a, "work": work, "bits": bits, "m": m, "total": total, "shifted": shifted, "c": c, "rows": rows, "e": e, "q": q,
             "counts": counts, "copied": copied, "error": error, "text": text, "swapped": np.arange(3, dtype=np.int16).byteswap()}
-
-if __name__ == "__main__":
-    print(main())

@@ -53,6 +53,3 @@ def main():
     decreasing = bool((np.diff(history) <= 1e-9).all())
     return {"centroids": centroids[order].round(4), "counts": counts, "n_iter": len(history),
             "inertia": history[-1], "purity": f"{purity / len(y):.4f}", "monotone": decreasing}
-
-if __name__ == "__main__":
-    print(main())

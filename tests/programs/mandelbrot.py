@@ -28,6 +28,3 @@ def main():
     basins = newton(x + 1j * y + 1e-9)
     return {"times": d, "picture": picture, "counts": np.bincount(d.ravel()), "basins": np.bincount(basins.ravel()),
             "highest": np.max(np.array([1 + 2j, 1 - 1j, 0.5j])), "inside": d[15, 25] == 20}
-
-if __name__ == "__main__":
-    print(main())

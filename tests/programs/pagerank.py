@@ -49,6 +49,3 @@ def main():
     return {"rank": r, "ranking": ranking, "same": np.allclose(r, r2, atol=1e-8), "iters": [it, itb],
             "sum": round(rb.sum(), 8), "top": top.tolist(), "top_scores": rb[top], "stochastic": np.allclose(Mb.sum(0), 1),
             "in_degree_corr": np.corrcoef(big.sum(axis=1), rb)[0, 1]}
-
-if __name__ == "__main__":
-    print(main())

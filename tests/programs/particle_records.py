@@ -34,6 +34,3 @@ def main():
             "mean": records.age.mean(), "first": str(records.name[0]), "fields": wide.dtype.names, "height": wide["height"],
             "plain": rfn.structured_to_unstructured(people[["age", "weight"]]), "itemsize": wire.itemsize, "t": read["t"],
             "v": read["v"].sum(axis=1), "same": bool((read == sent).all()), "u": fields["U"].mean(), "v_max": fields["V"].max()}
-
-if __name__ == "__main__":
-    print(main())

@@ -53,6 +53,3 @@ def main():
     return {"ratio": pca.explained_variance_ratio_, "rmse": round(err, 6), "same": same,
             "align": np.round(align, 8), "k95": k95, "uncorrelated": np.all(np.abs(off) < 1e-8),
             "Z_std": Z.std(axis=0, ddof=1), "mean": pca.mean_, "shape": Z.shape}
-
-if __name__ == "__main__":
-    print(main())

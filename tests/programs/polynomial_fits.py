@@ -28,6 +28,3 @@ def main():
             "poly1d": [q(4), q.r, q.deriv().c, (q * q).c], "polyfit": coefficients, "errors": np.sqrt(np.diag(covariance)),
             "products": [np.polymul([1, 1], [1, -1]), np.polydiv([1, 0, -1], [1, 1])[0], np.polyder([1, 2, 3]), np.polyint([2, 1])],
             "matrix": np.vander(x[:3], 4), "bezier": bezier, "companion": np.sort(np.roots([1, -6, 11, -6]))}
-
-if __name__ == "__main__":
-    print(main())

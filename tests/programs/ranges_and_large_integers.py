@@ -21,7 +21,3 @@ def main():
         "total": total,
         "formatted": [f"{v:.2f} {v}" for v in table[1]],
     }
-
-
-if __name__ == "__main__":
-    print(main())

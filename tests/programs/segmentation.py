@@ -54,6 +54,3 @@ def main():
             "packed": packed.shape, "unpacked": bool((np.unpackbits(packed, axis=1)[:, :20] == mask).all()), "bytes": image.tobytes()[:4],
             "dct": (dct @ (tiles - 128.0) @ dct.T)[0, 0], "columns": np.ascontiguousarray(image.T).strides, "negative": (255 - image)[0, :4],
             "wrapped": (image + np.uint8(200))[0, :3], "median": np.median(np.stack([np.roll(image, k, 1) for k in (-1, 0, 1)]), axis=0)[3]}
-
-if __name__ == "__main__":
-    print(main())

@@ -26,6 +26,3 @@ def main():
             "range": windows.max(axis=(2, 3)) - windows.min(axis=(2, 3)), "overlapping": overlapping, "totals": totals,
             "image": image, "toeplitz": toeplitz, "repeated": repeated, "lags": lags, "strides": image.T.strides,
             "order": image.T.flags.f_contiguous and not image.T.flags["C_CONTIGUOUS"], "row": np.broadcast_to(x[:3], (2, 3))}
-
-if __name__ == "__main__":
-    print(main())

@@ -37,6 +37,3 @@ def main():
             "text": ["".join(map(str, row)) for row in grid], "wins": [p for p in "XO" if (lines == p).all(axis=1).any()],
             "free": np.argwhere(board == " ").tolist(), "peaceful": len({*(rows + queens).tolist()}) == len({*(rows - queens).tolist()}) == 8,
             "magic": {*np.array([[2, 7, 6], [9, 5, 1], [4, 3, 8]]).sum(0).tolist()}}
-
-if __name__ == "__main__":
-    print(main())

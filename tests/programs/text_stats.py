@@ -55,6 +55,3 @@ def main():
             "hist": hist, "entropy": entropy(counts26), "letters": counts26, "shift": shift,
             "zipf": zipf, "rebuilt": [str(w) for w in uniq[inverse][:5]], "longest": max(words, key=len),
             "e_letter": chr(97 + int(counts26.argmax())), "chi2": ((pairs - pairs.mean()) ** 2 / pairs.mean()).sum()}
-
-if __name__ == "__main__":
-    print(main())

@@ -37,6 +37,3 @@ def main():
             "by_year": {str(k): y[years == k].mean() for k in np.unique(years)}, "highest": str(months[y.argmax()]), "period": n / spectrum.argmax(),
             "warp": warp[-1, -1], "drawdown": (1 - growth / np.maximum.accumulate(growth)).max(), "unusual": np.flatnonzero(np.abs(y - y.mean()) > 2 * y.std()),
             "bands": np.bincount(np.digitize(y, [-2, 0, 2, 4])), "table": [f"{m} {v:6.2f}" for m, v in zip(months[:2], y)]}
-
-if __name__ == "__main__":
-    print(main())

@@ -40,6 +40,3 @@ def main():
             "span": str(dates.max() - dates.min()), "by_month": by_month, "same": np.array_equal(back, raw), "text": text,
             "changed": changed[0, 0], "percent": percent, "day": day, "value": value.sum(), "report": report,
             "days": np.diff(np.sort(dates)).astype(int), "stations": np.unique(data["station"], return_counts=True)[1]}
-
-if __name__ == "__main__":
-    print(main())
