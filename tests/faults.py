@@ -120,7 +120,7 @@ backends/cupy/__init__.py | cupy | writes
 backends/cupy/__init__.py | cupy | indexing writes backends/cupy_on_numpy
     places < 0, places + x.shape[0], places)
     places < 0, places, places)
-backends/_shared/arithmetic.py | jax | operators:floor differential:floor_divide backends/edges:div
+backends/_shared/arithmetic.py | jax | operators:floor differential:floor_divide backends/edges:values
     x2 == 0, exact, whole)
     x2 == 0, whole, whole)
 backends/jax/linalg.py | jax | backends/gradients:det
@@ -153,7 +153,7 @@ backends/_shared/axes.py | tf | differential:roll backends/edges:shift
 backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:uint64
     found = ops.LogicalAnd(isin(y1, y2), ops.GreaterEqual
     found = ops.LogicalOr(isin(y1, y2), ops.GreaterEqual
-backends/tensorflow/statistical.py | tf | backends/gradients:zero
+backends/tensorflow/statistical.py | tf | backends/gradients:differences
     return where(ops.Equal(ops.StopGradient(y), zero), zero, others)
     return others
 backends/torch/elementwise.py | torch | extremes backends/edges:shift differential:shift
