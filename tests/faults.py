@@ -120,13 +120,13 @@ backends/cupy/__init__.py | cupy | writes
 backends/cupy/__init__.py | cupy | indexing writes backends/cupy_on_numpy
     places < 0, places + x.shape[0], places)
     places < 0, places, places)
-backends/_shared/arithmetic.py | jax | operators:floor differential:floor_divide backends/edges:values
+backends/_shared/arithmetic.py | jax | operators:floor differential:floor_divide
     x2 == 0, exact, whole)
     x2 == 0, whole, whole)
 backends/jax/linalg.py | jax | backends/gradients:det
     jnp.sum(_cofactors(x) * tangent
     jnp.sum(_cofactors(x).mT * tangent
-backends/jax/linear_algebra.py | jax | backends/edges:vecdot
+backends/jax/linear_algebra.py | jax | backends/edges:values
     jnp.matmul(jnp.conj(x1)[..., None, :]
     jnp.matmul(x1[..., None, :]
 backends/jax/sorting.py | jax | sorting:sort differential:sort
@@ -147,7 +147,7 @@ backends/tensorflow/indexing.py | tf | indexing
 backends/tensorflow/manipulation.py | tf | differential:tile backends/tensorflow_values:tile
     if name_of(x) == "uint16":
     if False:
-backends/_shared/axes.py | tf | differential:roll backends/edges:shift
+backends/_shared/axes.py | tf | differential:roll backends/edges:values
     n % (m or 1) if
     n % (m + 1) if
 backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:uint64
@@ -165,10 +165,10 @@ backends/torch/indexing.py | torch | backends/edges writes backends/torch_native
 backends/torch/sorting.py | torch | sorting:sort differential:sort
     torch.sort(ordered(x), dim=axis, descending=descending, stable=stable)[0]
     torch.sort(ordered(x), dim=axis, stable=stable)[0]
-backends/torch/statistical.py | torch | differential:mean many_elements:mean backends/edges:mean
+backends/torch/statistical.py | torch | differential:mean many_elements:mean backends/edges:values
     return torch.mean(x, axes, keepdims)
     return torch.mean(x, axes)
-backends/torch/utility.py | torch | differential:strict backends/edges:axes
+backends/torch/utility.py | torch | differential:strict backends/edges:values
     return function(x, axes, keepdims) if axes else x.clone()
     return function(x, axes, keepdims)
 extensions/calculus.py | jax,tf | extensions/calculus extensions/in_transforms:gradient
