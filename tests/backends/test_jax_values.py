@@ -305,8 +305,10 @@ def found_in(mode: str, rows: list[Row]) -> list[Any]:
 
 @pytest.mark.parametrize("mode", MODES)
 @each("claim", VALUES)
-def test_values_are_right(claim: str, mode: str) -> None:
-    for found, (*_, wanted) in zip(found_in(mode, VALUES[claim]), VALUES[claim], strict=True):
+def test_values_are_right(claim: str, mode: str, pytestconfig: pytest.Config) -> None:
+    is_slow = mode == "eager" and not pytestconfig.getoption("--all-cases")
+    rows = VALUES[claim][:: 4 if is_slow else 1]
+    for found, (*_, wanted) in zip(found_in(mode, rows), rows, strict=True):
         is_several = isinstance(wanted, tuple)
         for one, other in zip(found if is_several else [found], wanted if is_several else [wanted], strict=True):
             same(one, other)

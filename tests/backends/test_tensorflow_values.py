@@ -181,7 +181,7 @@ with np.errstate(all="ignore"):
             for n in range(4)
         ],
         "any real number corrects": [
-            (lambda x, f=f, n=n: f(x, correction=n), np.asarray([1.0, 2.0, 4.0]), np.asarray(wanted))
+            (functools.partial(f, correction=n), np.asarray([1.0, 2.0, 4.0]), np.asarray(wanted))
             for f, wanted in ((xp.var, 7 / 3), (xp.std, (7 / 3) ** 0.5))
             for n in (np.float32(1), np.int64(1), fractions.Fraction(1), True)
         ],
