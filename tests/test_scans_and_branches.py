@@ -46,6 +46,12 @@ PROGRAMS: Final[dict[str, tuple[Callable[[xp.Array], Any], Any]]] = {
         lambda x: xp.while_loop(lambda c: c["i"] < 5, lambda c: {"i": c["i"] + 1, "x": c["x"] * 2}, {"i": 0, "x": x}),
         {"i": 5, "x": [32, 64, 96]},
     ),
+    "cond in while_loop": (
+        lambda x: xp.while_loop(
+            lambda c: c[0] < 3, lambda c: (c[0] + 1, xp.cond(c[0] > 0, lambda: c[1] * 2, lambda: c[1] + 1)), (0, x)
+        ),
+        [3, [8, 12, 16]],
+    ),
     "while_loop that never turns": (lambda x: xp.while_loop(lambda c: xp.sum(c) < 0, lambda c: c * 2, x), [1, 2, 3]),
     "fori_loop": (lambda x: xp.fori_loop(0, 4, lambda i, c: c + x * i, x), [7, 14, 21]),
     "fori_loop of a number": (lambda x: xp.fori_loop(1, 4, lambda i, c: c + xp.sum(x) * i, 0.0), 36),
