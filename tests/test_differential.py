@@ -90,17 +90,8 @@ def special(dtype: str) -> list[Any]:
         return [True, False]
     if kind in "iu":
         info = np.iinfo(dtype)
-        return [
-            info.min,
-            info.max,
-            0,
-            1,
-            2,
-            3,
-            7,
-            100,
-            *([-1, -2, -5, info.min + 1] if kind == "i" else [info.max - 1]),
-        ]
+        ends = [-1, -2, -5, info.min + 1] if kind == "i" else [info.max - 1]
+        return [info.min, info.max, 0, 1, 2, 3, 7, 100, *ends]
     if kind == "c":
         return [complex(a, b) for a in (0.0, -0.0, 1.0, -2.5, 0.5) for b in (0.0, -0.0, 1.5, -1.0)]
     limits = np.finfo(dtype)
@@ -151,12 +142,9 @@ def several_axes_of(a: np.ndarray[Any, Any]) -> st.SearchStrategy[Any]:
 
 def exactly(got: Any, expected: Any, call: Call) -> None:
     """Equal but for rounding; tuples one by one."""
-    if isinstance(expected, tuple):
-        assert len(got) == len(expected)
-        for one, other in zip(got, expected, strict=True):
-            assert_same(one, other)
-    else:
-        assert_same(got, expected)
+    several = isinstance(expected, tuple)
+    for one, other in zip(got if several else [got], expected if several else [expected], strict=True):
+        assert_same(one, other)
 
 
 def with_zeros(got: Any, expected: Any, call: Call) -> None:
@@ -170,15 +158,10 @@ def exactly_unless_real(got: Any, expected: Any, call: Call) -> None:
 
 
 def scaled(got: Any, expected: Any, call: Call) -> None:
-    """Equal but for rounding, relative to the largest element.
-
-    It is 100 times looser, for the many steps of an algorithm.
-    """
-    if isinstance(expected, tuple):
-        for one, other in zip(got, expected, strict=True):
-            scaled(one, other, call)
-    else:
-        assert_same(got, expected, looser=100, scaled=True)
+    """As `exactly`, relative to the largest element, 100 times looser for the many steps of an algorithm."""
+    several = isinstance(expected, tuple)
+    for one, other in zip(got if several else [got], expected if several else [expected], strict=True):
+        assert_same(one, other, looser=100, scaled=True)
 
 
 def by_shape(got: Any, expected: Any, call: Call) -> None:
@@ -196,7 +179,9 @@ def by_limits(got: Any, expected: Any, call: Call) -> None:
 
 
 def alike(got: Any, expected: Any) -> None:
-    by_shape(got, expected, Call())
+    several = isinstance(expected, tuple)
+    for one, other in zip(got if several else [got], expected if several else [expected], strict=True):
+        by_shape(one, other, Call())
 
 
 def matrix(got: Any) -> np.ndarray[Any, Any]:
@@ -222,8 +207,7 @@ def conjugate_transpose(a: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 def by_svd(got: Any, expected: Any, call: Call) -> None:
     """Singular vectors are open in sign: compare the values, and multiply."""
-    for one, other in zip(got, expected, strict=True):
-        alike(one, other)
+    alike(got, expected)
     scaled(got.S, expected.S, call)
     k = got.S.shape[-1]
     u, s, vh = matrix(got.U)[..., :k], matrix(got.S), matrix(got.Vh)[..., :k, :]
@@ -232,8 +216,7 @@ def by_svd(got: Any, expected: Any, call: Call) -> None:
 
 def by_qr(got: Any, expected: Any, call: Call) -> None:
     """Signs are open: R is triangular, Q unitary, and Q R the argument."""
-    for one, other in zip(got, expected, strict=True):
-        alike(one, other)
+    alike(got, expected)
     q, r = matrix(got.Q), matrix(got.R)
     np.testing.assert_array_equal(r, np.triu(r))
     np.testing.assert_allclose(
@@ -245,8 +228,7 @@ def by_qr(got: Any, expected: Any, call: Call) -> None:
 def by_eigenvectors(got: Any, expected: Any, call: Call) -> None:
     """Eigenvectors are open in a factor: compare the values, and multiply."""
     values, vectors = matrix(got[0]), matrix(got[1])
-    alike(got[0], expected[0])
-    alike(got[1], expected[1])
+    alike(got, expected)
     by_eigenvalues(got[0], expected[0], call)
     # Both sides are of the size of the matrix, whose elements are below 20.
     np.testing.assert_allclose(call.args[0] @ vectors, vectors * values[..., None, :], atol=20 * coarse(call.args[0]))
@@ -271,29 +253,17 @@ def by_order(got: Any, expected: Any, call: Call) -> None:
         np.testing.assert_array_equal(*taken)
 
 
-MIXED: Final = [
-    ("int8", "int32"),
-    ("uint8", "int16"),
-    ("uint16", "uint64"),
-    ("float32", "float64"),
-    ("complex64", "float64"),
-    ("float32", "complex64"),
-]
+_MIXED: Final = "int8,int32 uint8,int16 uint16,uint64 float32,float64 complex64,float64 float32,complex64"
+MIXED: Final[list[tuple[Any, ...]]] = [tuple(pair.split(",")) for pair in _MIXED.split()]
 
 
 def promoting(dtypes: list[str]) -> list[tuple[str, str]]:
-    """Pairs of dtypes that the standard promotes.
-
-    They are equal, or, in some pairs, of different width or sign.
-    """
+    """Pairs of equal dtypes, and of some that the standard promotes."""
     return [(dtype, dtype) for dtype in dtypes] + [pair for pair in MIXED if set(pair) <= set(dtypes)]
 
 
 def beside_complex(pool: Pool) -> Pool:
-    """The pool for the real side of a complex operation.
-
-    It is finite, and without zero if the complex side has none.
-    """
+    """The pool for the real side of a complex operation, without zero if the complex side has none."""
     has_zero = 0 in pool("complex64")
     return lambda dtype: pool(dtype) if np.dtype(dtype).kind == "c" else [v for v in MODERATE if v or has_zero]
 
@@ -315,10 +285,7 @@ def exponents(dtype: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class Elementwise:
-    """A function of one or two arrays, element by element.
-
-    It has dtypes, a comparison, and pools of the values that are drawn.
-    """
+    """A function of one or two arrays: its dtypes, a comparison, and pools of the values that are drawn."""
 
     arity: int
     dtypes: list[str]
@@ -397,35 +364,18 @@ def reductions(dtypes: list[str], pool: Pool = moderate, shapes: list[tuple[int,
     return of(arrays(dtypes, shapes, pool), **{"axis": several_axes_of, "keepdims": flags} | more)
 
 
-def scalars() -> st.SearchStrategy[Any]:
-    return st.sampled_from([True, False, 0, 3, -7, 2.5, -0.0, float("nan"), float("inf"), 1 - 2j])
-
-
+SCALARS: Final = [True, False, 0, 3, -7, 2.5, -0.0, float("nan"), float("inf"), 1 - 2j]
 FITTING: Final = {bool: ALL, int: INTEGER[:4] + FLOATING, float: FLOATING, complex: COMPLEX}
 """dtypes that a Python scalar can be written in without loss of kind."""
-
-
-@st.composite
-def fills(draw: st.DrawFn) -> tuple[Any, Any]:
-    value = draw(scalars())
-    return value, draw(st.sampled_from([None, *(np.dtype(d) for d in FITTING[type(value)])]))
-
-
 shapes = st.sampled_from(SHAPES)
 maybe_dtype = maybe_dtypes_of(ALL)
 
 
 @st.composite
-def full_calls(draw: st.DrawFn) -> Call:
-    value, dtype = draw(fills())
-    return Call((draw(shapes), value), {"dtype": dtype})
-
-
-@st.composite
-def full_like_calls(draw: st.DrawFn) -> Call:
-    value, dtype = draw(fills())
-    x = draw(arrays(FITTING[type(value)]))
-    return Call((x, value), {"dtype": dtype})
+def fills(draw: st.DrawFn, is_like: bool) -> Call:
+    value = draw(st.sampled_from(SCALARS))
+    fitting = FITTING[type(value)]
+    return Call((draw(arrays(fitting) if is_like else shapes), value), {"dtype": draw(maybe_dtypes_of(fitting))})
 
 
 @st.composite
@@ -733,8 +683,8 @@ CASES: Final[dict[str, tuple[Draw, Compare]]] = {
     **rows("empty_like", of_array(dtype=maybe_dtype), by_shape),
     **rows("zeros ones", no_arrays(shapes, dtype=maybe_dtype)),
     **rows("zeros_like ones_like", of_array(dtype=maybe_dtype)),
-    **rows("full", full_calls(), with_zeros),
-    **rows("full_like", full_like_calls(), with_zeros),
+    **rows("full", fills(is_like=False), with_zeros),
+    **rows("full_like", fills(is_like=True), with_zeros),
     **rows("eye", no_arrays(st.integers(0, 4), st.sampled_from([None, 0, 2, 5]), k=small, dtype=maybe_dtype)),
     **rows("linspace", linspaces(), scaled),
     **rows("tril triu", of_array(ALL, [(2, 3), (3, 0), (3, 3), (2, 2, 3)], k=small)),

@@ -226,21 +226,3 @@ def test_an_unknown_length_is_an_array_without_axes() -> None:
     (shape, size, ndim), *_ = seen
     assert (shape[1:], ndim) == ((3,), 2)
     assert all(type(one) is xp.Array and one.shape == () and one.dtype == xp.int64 for one in (shape[0], size))
-
-
-@each(
-    "function",
-    [
-        lambda x: x + xp.exp(x), lambda x: xp.mean(x, axis=0), lambda x: x @ x.T, lambda x: xp.reshape(x, (-1,)),
-        lambda x: x[1:], lambda x: x[-1], lambda x: xp.concat([x, x]), lambda x: xp.sort(x, axis=0), xp.zeros_like,
-        lambda x: xp.max(x, axis=1, keepdims=True), lambda x: xp.flip(x), lambda x: xp.where(x > 0, x, 0.0),
-        lambda x: xp.cumulative_sum(x, axis=0), lambda x: xp.std(x, axis=0), lambda x: xp.linalg.svdvals(x),
-    ],
-)  # fmt: skip
-def test_functions_work_with_an_unknown_length(function: Any) -> None:
-    @tf.function(input_signature=[tf.TensorSpec([None, 3], tf.float64)], autograph=False)
-    def traced(t: Any) -> Any:
-        return xp.to_native(function(xp.asarray(t)))
-
-    a = np.asarray([[3.0, -1.0, 2.0], [0.5, 4.0, -2.0]])
-    np.testing.assert_allclose(traced(tf.constant(a)).numpy(), np.asarray(function(xp.asarray(a))), rtol=1e-12)

@@ -89,6 +89,7 @@ def uint64(*values: int) -> xp.Array:
     return xp.asarray(values, dtype=xp.uint64)
 
 
+REAL: Final = np.random.default_rng(0).standard_normal((4, 6, 5))
 HALVES: Final = np.asarray([0.7, 3.75, -1.0], np.float16)
 FAR: Final = [2**40, -(2**40), 2**70, -(2**70)]
 VALUES: Final[dict[str, tuple[Call, Any]]] = {
@@ -131,6 +132,17 @@ VALUES: Final[dict[str, tuple[Call, Any]]] = {
     **{f"{name} of no spectrum of shape {shape}": (
         lambda name=name, shape=shape, n=n: getattr(xp.fft, name)(xp.ones(shape), n=n), np.zeros((*shape[:-1], n)))
        for name in ("irfft", "hfft") for shape in ((0,), (2, 0)) for n in (2, 5)},
+    **{f"{name} along {axes}": (
+        lambda name=name, axes=axes, z=z: getattr(xp.fft, name)(xp.asarray(z), axes=axes),
+        getattr(np.fft, name)(z, axes=axes))
+       for name, axes in [("fftn", (0, 0)), ("ifftn", (1, 1, 2)), ("rfftn", (1, 1)), ("rfftn", (1, 0, 2)),
+                          ("irfftn", (0, 0))]
+       for z in [REAL if name == "rfftn" else REAL + 1j * REAL[::-1]]},
+    **{f"the norm of order {n} of a matrix of shape {shape}": (
+        lambda n=n, shape=shape: xp.linalg.matrix_norm(xp.zeros(shape), ord=n), 0.0)
+       for n in (1, 2, INF, "nuc", "fro") for shape in ((0, 3), (3, 0))},
+    **{f"the norm of order {n} of no elements": (
+        lambda n=n: xp.linalg.vector_norm(xp.zeros((0, 2)), axis=0, ord=n), np.zeros(2)) for n in (0, 1, 2, 3, INF)},
     "irfftn of no spectrum": (lambda: xp.fft.irfftn(xp.ones((3, 0)), s=(2, 4), axes=(0, 1)), np.zeros((2, 4))),
     "fftshift without axes": (lambda: xp.fft.fftshift(xp.asarray(2.0)), 2.0),
     "ifftshift without axes": (lambda: xp.fft.ifftshift(xp.asarray(2.0)), 2.0),

@@ -62,15 +62,6 @@ def test_a_call_leaves_64_bits_of_other_threads() -> None:
     assert seen == [jax.config.jax_enable_x64]
 
 
-def test_float64_is_kept_inside_the_users_transforms() -> None:
-    x = native([0.5, 0.25])
-    for transform, expected in ((jax.jit, np.sin), (jax.vmap, np.sin), (jax.grad, np.cos)):
-        function = (lambda v: call("sum", call("sin", v))) if transform is jax.grad else (lambda v: call("sin", v))
-        result = transform(function)(x)
-        assert result.dtype == FLOAT64
-        np.testing.assert_allclose(np.asarray(result), expected(np.asarray(x)), rtol=1e-15)
-
-
 def test_a_scalar_made_inside_a_trace_is_concrete() -> None:
     kept = []
 
@@ -240,34 +231,12 @@ def test_an_error_of_a_rare_length_names_no_other_cause() -> None:
             xp.bitwise_and(xp.ones(513), xp.ones(513))
 
 
-@each("key", [4, -5, (0, 0)])
-def test_getitem_refuses_an_int_out_of_range(key: Any) -> None:
-    with pytest.raises(IndexError):
-        call("getitem", native([1.0, 2.0, 3.0, 4.0]), key)
-
-
 @each("key", [..., (), slice(None), (slice(0, 2), slice(None, 9)), (..., slice(None))])
 def test_the_whole_of_an_array_is_no_copy(key: Any) -> None:
     x = native(np.ones((2, 3)))
     assert indexing.getitem(x, key) is x
     assert indexing.getitem(x, slice(None, None, -1)) is not x
     assert call("reshape", x, (2, 3)) is x
-
-
-def test_getitem_refuses_an_index_array_out_of_range() -> None:
-    with pytest.raises(IndexError, match="index 9 is out of bounds for axis 0 with size 4"):
-        call("getitem", native([1.0, 2.0, 3.0, 4.0]), native([0, 9]))
-
-
-@each("function, args", [("nonzero", ()), ("unique_values", ()), ("unique_all", ()), ("repeat", (np.array([1, 2]),))])
-def test_a_shape_that_depends_on_values_is_refused_in_a_trace(function: str, args: tuple[Any, ...]) -> None:
-    sentence = (
-        rf"{function}: the shape of the result depends on values, which JAX does not know inside jit, grad or vmap\. "
-        r"Call it outside, or mask instead of selecting: xp\.where\(\.\.\.\)"
-    )
-    with pytest.raises(NotImplementedError, match=sentence) as caught:
-        jax.jit(lambda x, *rest: call(function, x, *rest))(native([1.0, 0.0]), *map(native, args))
-    assert caught.value.__cause__ is not None
 
 
 def test_a_mask_is_refused_in_a_trace_unless_it_is_filled_with_a_scalar() -> None:
