@@ -164,7 +164,7 @@ with np.errstate(all="ignore"):
         "truth values": (
             lambda x: xp.logical_xor(xp.logical_not((x > 0) & (x < 3)), xp.logical_or(x == 2, x == 0)), (ROW,),
             np.asarray([False, False, True, True]),
-            [["greater", "less", "logical_and", "logical_not", "equal", "equal", "logical_or", "logical_xor"]],
+            [["logical_not", "equal", "equal", "logical_or", "logical_xor"]],
         ),
         "promotion": (lambda x, y: (x + y) * x, (FEW, WIDE), (FEW + WIDE) * FEW, [["add", "multiply"]]),
         "what needs values divides a chain": (softmax, (A,), numpys_softmax(A), [["subtract", "exp", "multiply"]]),
@@ -181,7 +181,7 @@ with np.errstate(all="ignore"):
             lambda x: (x + 1) * 2, (A.T[::2],), (A.T[::2] + 1) * 2, [["add", "multiply"]]
         ),
         "an update in place": (updated, (ROW,), (ROW + 1) * 2, [["add", "multiply"]]),
-        "a function that writes": (written, (ROW,), np.asarray([5.0, 3, 5, 7]), []),
+        "a function that writes": (written, (ROW,), np.asarray([5.0, 3, 5, 7]), [["multiply", "add"]]),
         "a batch": (
             xp.vmap(lambda x: xp.tanh(x) * 2 + 1), (A,), np.tanh(A) * 2 + 1, [["tanh", "multiply", "add"]]
         ),
