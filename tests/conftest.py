@@ -385,7 +385,7 @@ def jits(request: pytest.FixtureRequest) -> list[Callable[[Any], Any]]:
 
     On JAX, which compiles each call outside of it, in `xp.jit` alone unless all cases run.
     """
-    is_slow = "jax" in request.node.callspec.params.values() and not request.config.getoption("--all-cases")
+    is_slow = backend_of(request.node) == "jax" and not request.config.getoption("--all-cases")
     return [xp.jit] if is_slow else [lambda function: function, xp.jit]
 
 

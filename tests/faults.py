@@ -132,7 +132,7 @@ backends/jax/linear_algebra.py | jax | backends/edges:values
 backends/jax/sorting.py | jax | sorting:sort differential:sort
     jnp.sort(x, axis=axis, descending=descending, stable=stable)
     jnp.sort(x, descending=descending, stable=stable)
-backends/jax/statistical.py | jax | backends/jax_values:freedom differential:var
+backends/jax/statistical.py | jax | backends/jax_values:values differential:var
     variance = _shared(total, count - correction if count > correction else math.nan)
     variance = _shared(total, count - correction)
 backends/numpy.py | numpy | sorting:greatest
@@ -150,7 +150,7 @@ backends/tensorflow/manipulation.py | tf | differential:tile backends/tensorflow
 backends/_shared/axes.py | tf | differential:roll backends/edges:values
     n % (m or 1) if
     n % (m + 1) if
-backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:uint64
+backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:values
     found = ops.LogicalAnd(isin(y1, y2), ops.GreaterEqual
     found = ops.LogicalOr(isin(y1, y2), ops.GreaterEqual
 backends/tensorflow/statistical.py | tf | backends/gradients:differences
