@@ -177,7 +177,7 @@ extensions/calculus.py | jax,tf | extensions/calculus extensions/in_transforms:g
 extensions/elementwise.py | jax,tf | extensions/in_transforms:fmod
     return xp.copysign(xp.remainder(*magnitudes), x1)
     return xp.remainder(*magnitudes)
-extensions/histograms.py | numpy | extensions/histograms extensions/in_transforms:histogram
+extensions/histograms.py | numpy | extensions/histograms extensions/in_transforms:wrong
     if low > high:
     if low >= high:
 extensions/linalg.py | jax,tf | extensions/linalg:least_squares extensions/linalg:lstsq
