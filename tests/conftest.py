@@ -379,6 +379,28 @@ def backend(name: str) -> Iterator[xp.Backend]:
         yield entered
 
 
+@pytest.fixture
+def jits(request: pytest.FixtureRequest) -> list[Callable[[Any], Any]]:
+    """How a function is called: as it is, and in `xp.jit`.
+
+    On JAX, which compiles each call outside of it, in `xp.jit` alone unless all cases run.
+    """
+    is_slow = backend_of(request.node) == "jax" and not request.config.getoption("--all-cases")
+    return [xp.jit] if is_slow else [lambda function: function, xp.jit]
+
+
+@pytest.fixture
+def dealt(request: pytest.FixtureRequest) -> Callable[[dict[str, Any], int, int], dict[str, Any]]:
+    """Those of some cases that fall to one of several tests, other ones on each backend; with `--all-cases` all."""
+    first = zlib.crc32(f"{backend_of(request.node)}{request.config.stash[DRAW]}".encode())
+
+    def found(cases: dict[str, Any], part: int, parts: int) -> dict[str, Any]:
+        is_whole = request.config.getoption("--all-cases")
+        return {name: one for n, (name, one) in enumerate(cases.items(), first) if is_whole or n % parts == part}
+
+    return found
+
+
 @pytest.fixture(autouse=True)
 def no_choice_is_left_behind() -> Iterator[None]:
     """Start each test with the automatic choice, and end it so.

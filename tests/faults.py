@@ -120,19 +120,19 @@ backends/cupy/__init__.py | cupy | writes
 backends/cupy/__init__.py | cupy | indexing writes backends/cupy_on_numpy
     places < 0, places + x.shape[0], places)
     places < 0, places, places)
-backends/_shared/arithmetic.py | jax | operators:binary differential:floor_divide backends/edges:div
+backends/_shared/arithmetic.py | jax | operators:binary differential:floor_divide
     x2 == 0, exact, whole)
     x2 == 0, whole, whole)
 backends/jax/linalg.py | jax | backends/gradients:det
     jnp.sum(_cofactors(x) * tangent
     jnp.sum(_cofactors(x).mT * tangent
-backends/jax/linear_algebra.py | jax | backends/edges:vecdot
+backends/jax/linear_algebra.py | jax | backends/edges:values
     jnp.matmul(jnp.conj(x1)[..., None, :]
     jnp.matmul(x1[..., None, :]
 backends/jax/sorting.py | jax | sorting:sort differential:sort
     jnp.sort(x, axis=axis, descending=descending, stable=stable)
     jnp.sort(x, descending=descending, stable=stable)
-backends/jax/statistical.py | jax | backends/jax_values:freedom differential:var
+backends/jax/statistical.py | jax | backends/jax_values:values differential:var
     variance = _shared(total, count - correction if count > correction else math.nan)
     variance = _shared(total, count - correction)
 backends/numpy.py | numpy | sorting:greatest
@@ -147,13 +147,13 @@ backends/tensorflow/indexing.py | tf | indexing
 backends/tensorflow/manipulation.py | tf | differential:tile backends/tensorflow_values:tile
     if name_of(x) == "uint16":
     if False:
-backends/_shared/axes.py | tf | differential:roll backends/edges:shift
+backends/_shared/axes.py | tf | differential:roll backends/edges:values
     n % (m or 1) if
     n % (m + 1) if
-backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:uint64
+backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:values
     found = ops.LogicalAnd(isin(y1, y2), ops.GreaterEqual
     found = ops.LogicalOr(isin(y1, y2), ops.GreaterEqual
-backends/tensorflow/statistical.py | tf | backends/gradients:zero
+backends/tensorflow/statistical.py | tf | backends/gradients:differences
     return where(ops.Equal(ops.StopGradient(y), zero), zero, others)
     return others
 backends/torch/elementwise.py | torch | extremes backends/edges:shift differential:shift
@@ -165,10 +165,10 @@ backends/torch/indexing.py | torch | backends/edges writes backends/torch_native
 backends/torch/sorting.py | torch | sorting:sort differential:sort
     torch.sort(ordered(x), dim=axis, descending=descending, stable=stable)[0]
     torch.sort(ordered(x), dim=axis, stable=stable)[0]
-backends/torch/statistical.py | torch | differential:mean many_elements:mean backends/edges:mean
+backends/torch/statistical.py | torch | differential:mean many_elements:mean backends/edges:values
     return torch.mean(x, axes, keepdims)
     return torch.mean(x, axes)
-backends/torch/utility.py | torch | differential:strict backends/edges:axes
+backends/torch/utility.py | torch | differential:strict backends/edges:values
     return function(x, axes, keepdims) if axes else x.clone()
     return function(x, axes, keepdims)
 extensions/calculus.py | jax,tf | extensions/calculus extensions/in_transforms:gradient
@@ -177,7 +177,7 @@ extensions/calculus.py | jax,tf | extensions/calculus extensions/in_transforms:g
 extensions/elementwise.py | jax,tf | extensions/in_transforms:fmod
     return xp.copysign(xp.remainder(*magnitudes), x1)
     return xp.remainder(*magnitudes)
-extensions/histograms.py | numpy | extensions/histograms extensions/in_transforms:histogram
+extensions/histograms.py | numpy | extensions/histograms extensions/in_transforms:wrong
     if low > high:
     if low >= high:
 extensions/linalg.py | jax,tf | extensions/linalg:least_squares extensions/linalg:lstsq

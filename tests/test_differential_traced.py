@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_differential import CASES, Call, reference
+from test_differential import CASES, Call, calls, reference
 
 import anyarray as xp
 
@@ -68,17 +68,8 @@ def traced(call: Call, function: str, library: str, compiler: Callable[..., Any]
 
     They are the arguments of a compiled function.
     """
-    arrays: list[np.ndarray[Any, Any]] = []
-
-    def found(value: Any) -> None:
-        if isinstance(value, np.ndarray):
-            arrays.append(value)
-        elif isinstance(value, list):
-            for one in value:
-                found(one)
-
-    for value in (*call.args, *call.kwargs.values()):
-        found(value)
+    given = [*call.args, *call.kwargs.values()]
+    arrays = [a for one in given for a in (one if isinstance(one, list) else [one]) if isinstance(a, np.ndarray)]
 
     def inside(*inputs: xp.Array) -> Any:
         rest = iter(inputs)
@@ -97,13 +88,12 @@ def traced(call: Call, function: str, library: str, compiler: Callable[..., Any]
 @pytest.mark.sampled
 @pytest.mark.parametrize("compiler", ["its own", "xp.jit"])
 @pytest.mark.parametrize("function", sorted(CASES.keys() - NO_ARRAYS))
-@hypothesis.settings(max_examples=2)
+@hypothesis.settings(max_examples=1)
 @given(data=st.data())
 def test_a_function_gives_the_same_inside_a_trace(
     framework: str, function: str, compiler: str, data: st.DataObject
 ) -> None:
-    strategy, compare = CASES[function]
-    call = data.draw(strategy)
+    call = data.draw(calls(function))
     hypothesis.assume(not (compiler == "xp.jit" and framework == "tf" and is_beyond_xla(function, call)))
     try:
         result = traced(call, function, framework, xp.jit if compiler == "xp.jit" else own_compiler(framework))
@@ -111,19 +101,18 @@ def test_a_function_gives_the_same_inside_a_trace(
         assert "depends on values" in str(error)
         assert function in UNKNOWN_SHAPE or (function == "repeat" and isinstance(call.args[1], np.ndarray))
         return
-    compare(result, reference(function, call), call)
+    CASES[function][1](result, reference(function, call), call)
 
 
 @pytest.mark.sampled
 @pytest.mark.parametrize("function", sorted(CASES.keys() - NO_ARRAYS - {"unstack"}))
-@hypothesis.settings(max_examples=2)
+@hypothesis.settings(max_examples=1)
 @given(data=st.data())
 def test_a_function_gives_the_same_of_arrays_whose_lengths_a_trace_does_not_know(
     function: str, data: st.DataObject
 ) -> None:
-    strategy, compare = CASES[function]
-    call = data.draw(strategy)
-    compare(traced(call, function, "tf", of_any_length), reference(function, call), call)
+    call = data.draw(calls(function))
+    CASES[function][1](traced(call, function, "tf", of_any_length), reference(function, call), call)
 
 
 def test_an_array_whose_rank_a_trace_does_not_know_is_refused_with_a_cure() -> None:

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 
@@ -25,7 +26,7 @@ def with_nan(shape: tuple[int, ...], dtype: str = "float64") -> np.ndarray[tuple
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", FUNCTIONS)
 @pytest.mark.usefixtures("backend")
 def test_a_nan_is_the_largest_and_the_smallest(function: str, shape: tuple[int, ...], dtype: str) -> None:
     a = with_nan(shape, dtype)
@@ -34,7 +35,7 @@ def test_a_nan_is_the_largest_and_the_smallest(function: str, shape: tuple[int, 
         np.testing.assert_array_equal(np.asarray(found), getattr(np, function)(a, axis=axis, keepdims=True))
 
 
-@pytest.mark.parametrize("function", FUNCTIONS)
+@each("function", FUNCTIONS)
 @pytest.mark.usefixtures("backend")
 def test_infinities_of_both_signs_are_no_nan(function: str) -> None:
     a = np.linspace(0, 1, 5000)
@@ -94,11 +95,9 @@ def test_linspace_has_the_values_of_numpy(start: complex, stop: complex, num: in
     np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.parametrize("endpoint", [True, False])
-@pytest.mark.parametrize("num", [0, 1, 2, 3, 7, 500])
-@pytest.mark.parametrize(
-    ("start", "stop"), [(2.5, 2.5), (0, 5e-324), (1e308, -1e308), (0.0, math.inf), (math.nan, 1.0), (2**53 + 1, -0.0)]
-)
+@each("endpoint", [True, False])
+@each("num", [0, 1, 2, 3, 7, 500])
+@each("start, stop", [(2.5, 2.5), (0, 5e-324), (1e308, -1e308), (0.0, math.inf), (math.nan, 1.0), (2**53 + 1, -0.0)])
 def test_linspace_of_extreme_widths_on_numpy_is_that_of_numpy(
     start: float, stop: float, num: int, endpoint: bool
 ) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any, Final
 
 import mpmath
@@ -48,52 +50,27 @@ ON_A_LINE: Final = (
 ELEMENTWISE: Final = sorted([*ON_A_LINE.split(), *ARGUMENTS])
 
 
+Jits = list[Callable[[Any], Any]]
+
+
 def on_grid(*axes: list[float]) -> list[np.ndarray]:
-    return [np.asarray(one) for one in np.meshgrid(*axes, indexing="ij")]
+    return [np.ravel(one) for one in np.meshgrid(*axes, indexing="ij")]
 
 
 def called(name: str, *xs: Any) -> np.ndarray:
     return np.asarray(getattr(sc, name)(*[xp.asarray(x) for x in xs]))
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("function", ELEMENTWISE)
-def test_scipy_decides_at_the_edges(function: str, backend: xp.Backend) -> None:
-    xs = on_grid(*ARGUMENTS.get(function, [LINE]))
-    found, wanted = called(function, *xs), getattr(scipy.special, function)(*xs)
-    if function == "beta":  # SciPy's sign at a pole of both arguments depends on their order
-        found = np.where(np.isinf(found) & (np.maximum(*xs) <= 0), wanted, found)
-    # Subnormal numbers are flushed to zero by XLA.
-    np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-307, equal_nan=True)
-
-
-@pytest.mark.parametrize(
-    ("function", "at", "wanted"),
-    [
-        ("spence", (INF,), -INF),
-        ("zeta", (INF, 2.0), 0.0),
-        ("zeta", (1.0, NAN), NAN),
-        ("pseudo_huber", (INF, 2.0), 2.0),
-        ("binom", (INF, 0.5), INF),
-        ("binom", (INF, 0.0), 1.0),
-        ("binom", (1e-10, 100.0), -9.999999994822619e-13),
-        ("beta", (-INF, 1.0), 0.0),
-        ("beta", (INF, -2.5), -INF),
-        ("betaln", (INF, -2.5), INF),
-        ("betaincinv", (INF, 0.5, 0.5), 1.0),
-        ("betaincinv", (0.5, INF, 0.5), 0.0),
-    ],
-)
-def test_limits_that_scipy_may_lack(function: str, at: tuple[float, ...], wanted: float, framework: str) -> None:
-    with xp.backend(framework):
-        np.testing.assert_allclose(called(function, *[np.asarray([x]) for x in at]), [wanted], rtol=1e-13)
-
-
-@pytest.mark.usefixtures("backend")
-def test_the_zeta_function_is_that_of_riemann_without_q() -> None:
-    x = np.asarray([NAN, 0.0, 1, 2, 0.5, 1.5, 3, 100, -0.25, -1, -2, -2.5, -10, -100.5, -700])
-    np.testing.assert_allclose(np.asarray(sc.zeta(xp.asarray(x))), scipy.special.zeta(x), rtol=1e-12, atol=1e-300)
-
+LIMITS: Final[dict[str, list[tuple[tuple[float, ...], float]]]] = {
+    "spence": [((INF,), -INF)],
+    "zeta": [((INF, 2.0), 0.0), ((1.0, NAN), NAN)],
+    "pseudo_huber": [((INF, 2.0), 2.0)],
+    "binom": [((INF, 0.5), INF), ((INF, 0.0), 1.0), ((1e-10, 100.0), -9.999999994822619e-13)],
+    "beta": [((-INF, 1.0), 0.0), ((INF, -2.5), -INF)],
+    "betaln": [((INF, -2.5), INF)],
+    "betaincinv": [((INF, 0.5, 0.5), 1.0), ((0.5, INF, 0.5), 0.0)],
+}
+"""Limits that SciPy may lack: arguments, and values on the other backends."""
 
 WORST: Final = {"betainc": 30, "betaincinv": 100, "beta": 20, "betaln": 50, "gammaincinv": 100, "i1": 30, "sinc": 50}
 """The most units in the last place of functions for which it is more than ten; see the table in docs/special.md."""
@@ -121,15 +98,38 @@ SCIPYS: Final = {
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("dtype", accuracy.DTYPES)
-@pytest.mark.parametrize("function", accuracy.CASES)
-def test_values_are_those_of_mpmath(function: str, dtype: str, backend: xp.Backend) -> None:
-    xs = accuracy.arguments(function, dtype, 30, seed=1)
-    found = called(function, *xs)
+@pytest.mark.parametrize(
+    ("function", "dtype"), [*itertools.product(accuracy.CASES, accuracy.DTYPES), ("binom", "float64")]
+)
+def test_values_are_those_of_mpmath_and_at_the_edges_those_of_scipy(
+    function: str, dtype: str, backend: xp.Backend
+) -> None:
+    """All in one call, as JAX compiles for each."""
+    is_scipys = backend.library == "numpy"
+    inner = accuracy.arguments(function, dtype, 10 if is_scipys else 30, seed=1) if function in accuracy.CASES else []
+    edges = on_grid(*ARGUMENTS.get(function, [LINE])) if function in ELEMENTWISE and dtype == "float64" else []
+    limits = LIMITS.get(function, []) if edges and not is_scipys else []
+    parts = [one for one in (inner, edges, [np.asarray(x) for x in zip(*[at for at, _ in limits], strict=True)]) if one]
+    found = called(function, *[np.concatenate(xs) for xs in zip(*parts, strict=True)])
     assert found.dtype == dtype
-    worst = max(WORST.get(function, 10), SCIPYS.get(function, 0) if backend.library == "numpy" else 0)
-    far = accuracy.errors(function, xs, found, accuracy.references(function, xs))
-    assert np.nanmax(far) <= worst
+    of_inner, found = np.split(found, [inner[0].size if inner else 0])
+    if inner:
+        worst = max(WORST.get(function, 10), SCIPYS.get(function, 0) if is_scipys else 0)
+        assert np.nanmax(accuracy.errors(function, inner, of_inner, accuracy.references(function, inner))) <= worst
+    if edges:
+        found, of_limits = np.split(found, [edges[0].size])
+        wanted = getattr(scipy.special, function)(*edges)
+        if function == "beta":  # SciPy's sign at a pole of both arguments depends on their order
+            found = np.where(np.isinf(found) & (np.maximum(*edges) <= 0), wanted, found)
+        # Subnormal numbers are flushed to zero by XLA.
+        np.testing.assert_allclose(found, wanted, rtol=1e-11, atol=1e-307, equal_nan=True)
+        np.testing.assert_allclose(of_limits, [limit for _, limit in limits], rtol=1e-13)
+
+
+@pytest.mark.usefixtures("backend")
+def test_the_zeta_function_is_that_of_riemann_without_q() -> None:
+    x = np.asarray([NAN, 0.0, 1, 2, 0.5, 1.5, 3, 100, -0.25, -1, -2, -2.5, -10, -100.5, -700])
+    np.testing.assert_allclose(np.asarray(sc.zeta(xp.asarray(x))), scipy.special.zeta(x), rtol=1e-12, atol=1e-300)
 
 
 INNER: Final = {
@@ -169,23 +169,32 @@ def by_mpmath(name: str, point: tuple[float, ...], which: int, order: int) -> fl
 @pytest.mark.sampled
 @pytest.mark.parametrize("function", SMOOTH)
 @pytest.mark.usefixtures("differentiating")
-def test_derivatives_are_those_of_mpmath(function: str) -> None:
-    point = INNER.get(function, (0.75,))
-    for which in range(len(point)):
-        if (function, which) == ("polygamma", 0):
-            continue
+def test_mapped_derivatives_are_those_of_mpmath(function: str, jits: Jits, pytestconfig: pytest.Config) -> None:
+    *parameters, x = INNER.get(function, (0.75,))
+    points = [(*parameters, x), (*parameters, 0.9 * x)]
+    called_with, last = getattr(sc, function), len(parameters)
+    orders = [(which, 1) for which in range(function == "polygamma", last + 1)]
+    if function not in ONCE and (not parameters or pytestconfig.getoption("--all-cases")):  # as some compile long
+        orders += [(last, 2)]
 
-        def of_one(x: xp.Array, which: int = which) -> xp.Array:
-            others = [xp.asarray([one, one]) for one in point]
-            return xp.sum(getattr(sc, function)(*others[:which], x, *others[which + 1 :]))
+    def derivatives(*xs: xp.Array) -> list[Any]:
+        slopes = {which: xp.grad(lambda *xs: xp.sum(called_with(*xs)), argnums=which) for which, _ in orders}
+        found = [(slopes[n] if order == 1 else xp.grad(slopes[n], argnums=n))(*xs) for n, order in orders]
+        return [called_with(*xs), *found]
 
-        slope = xp.grad(of_one)
-        x = xp.asarray([point[which]] * 2)
-        assert float(slope(x)[0]) == pytest.approx(by_mpmath(function, point, which, 1), rel=1e-9)
-        if function in ONCE:
-            continue  # the second derivative of an inverse takes long to compile
-        second = xp.grad(lambda x, slope=slope: xp.sum(slope(x)))(x)
-        assert float(second[0]) == pytest.approx(by_mpmath(function, point, which, 2), rel=1e-7, abs=1e-12)
+    values, *found = map(np.asarray, jits[0](xp.vmap(derivatives))(*map(xp.asarray, zip(*points, strict=True))))
+    np.testing.assert_allclose(values, called(function, *zip(*points, strict=True)), rtol=1e-13)
+    for (which, order), one in zip(orders, found, strict=True):
+        wanted = [by_mpmath(function, point, which, order) for point in points]
+        np.testing.assert_allclose(one, wanted, rtol=1e-9 if order == 1 else 1e-7, atol=1e-12 * (order == 2))
+
+
+@pytest.mark.parametrize("function", ["erf", "gammaln", "i1e", "polygamma", "gammainc", "xlogy"])
+@pytest.mark.usefixtures("differentiating")
+def test_jit_gives_the_same(function: str) -> None:
+    point = [xp.asarray([one, 0.9 * one]) for one in INNER.get(function, (0.75,))]
+    found = xp.jit(getattr(sc, function))(*point)
+    np.testing.assert_allclose(np.asarray(found), called(function, *map(np.asarray, point)), rtol=1e-13)
 
 
 GAMMA_POINTS: Final = (
@@ -208,49 +217,32 @@ def _smaller_part(a: Any, x: Any, at: float) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("function", "which", "points"),
+    ("function", "parameters", "points"),
     [
-        ("gammainc", 0, GAMMA_POINTS),
-        ("betainc", 0, BETA_POINTS),
-        ("betainc", 1, BETA_POINTS),
-        ("zeta", 0, ZETA_POINTS),
-        ("zeta", 0, [(s,) for s in (-10.5, -4.0, -0.7, -0.3, 0.0, 0.5, 1.5, 3.0)]),
+        ("gammainc", (0,), GAMMA_POINTS),
+        ("betainc", (0, 1), BETA_POINTS),
+        ("zeta", (0,), ZETA_POINTS),
+        ("zeta", (0,), [(s,) for s in (-10.5, -4.0, -0.7, -0.3, 0.0, 0.5, 1.5, 3.0)]),
     ],
 )
 @pytest.mark.usefixtures("differentiating")
-def test_derivatives_by_parameters_have_13_digits(function: str, which: int, points: Any) -> None:
-    columns = [xp.asarray(list(column)) for column in zip(*points, strict=True)]
-    called_with = getattr(sc, function)
-    slope = xp.grad(lambda x: xp.sum(called_with(*columns[:which], x, *columns[which + 1 :])))
-    found = np.asarray(slope(columns[which]))
-    for point, one in zip(points, found, strict=True):
-        with mpmath.mp.workdps(50):
-            at = [mpmath.mpf(x) for x in point]
-            reference: Any = mpmath.zeta if function == "zeta" else accuracy.CASES[function].reference
-            if function == "gammainc":
-                reference = lambda a, x, at=point[0]: _smaller_part(a, x, at)  # noqa: E731
-            wanted = mpmath.diff(
-                lambda z, at=at, reference=reference: reference(*at[:which], z, *at[which + 1 :]),
-                at[which],
-                h=mpmath.mpf(10) ** -18,
-            )
-        assert one == pytest.approx(float(wanted), rel=1e-13), point
-
-
-@pytest.mark.usefixtures("differentiating")
-def test_parameters_are_fitted_in_a_trace() -> None:
-    a, b, x = xp.asarray([2.5, 30.0]), xp.asarray([0.75, 40.0]), xp.asarray([0.4, 0.45])
-
-    @xp.jit
-    def slopes(a: xp.Array, b: xp.Array) -> Any:
-        return xp.grad(lambda a, b: xp.sum(sc.betainc(a, b, x) + sc.gammainc(a, b)), argnums=(0, 1))(a, b)
-
-    points = [(2.5, 0.75, 0.4), (30.0, 40.0, 0.45)]
-    by_a, by_b = ([by_mpmath("betainc", p, i, 1) + by_mpmath("gammainc", p[:2], i, 1) for p in points] for i in (0, 1))
-    for found, wanted in zip(slopes(a, b), (by_a, by_b), strict=True):
-        np.testing.assert_allclose(np.asarray(found), wanted, rtol=1e-12)
-    found = np.asarray(xp.jacobian(lambda a: sc.gammaincc(a, b))(a))
-    np.testing.assert_allclose(found, np.diag([by_mpmath("gammaincc", p[:2], 0, 1) for p in points]), rtol=1e-12)
+def test_derivatives_by_parameters_have_13_digits(
+    function: str, parameters: tuple[int, ...], points: Any, jits: Jits
+) -> None:
+    slopes = jits[0](xp.grad(lambda *xs: xp.sum(getattr(sc, function)(*xs)), argnums=parameters))
+    for which, found in zip(parameters, slopes(*map(xp.asarray, zip(*points, strict=True))), strict=True):
+        for point, one in zip(points, np.asarray(found), strict=True):
+            with mpmath.mp.workdps(50):
+                at = [mpmath.mpf(x) for x in point]
+                reference: Any = mpmath.zeta if function == "zeta" else accuracy.CASES[function].reference
+                if function == "gammainc":
+                    reference = lambda a, x, at=point[0]: _smaller_part(a, x, at)  # noqa: E731
+                wanted = mpmath.diff(
+                    lambda z, at=at, reference=reference, n=which: reference(*at[:n], z, *at[n + 1 :]),
+                    at[which],
+                    h=mpmath.mpf(10) ** -18,
+                )
+            assert one == pytest.approx(float(wanted), rel=1e-13), point
 
 
 @pytest.mark.usefixtures("differentiating")
@@ -264,43 +256,34 @@ def test_a_derivative_that_does_not_exist_is_refused() -> None:
         xp.grad(lambda a: xp.sum(slope(a)))(n)
 
 
-@pytest.mark.parametrize(
-    ("function", "at", "wanted"),
-    [
-        ("entr", 0.0, INF),
-        ("j1", 0.0, 0.5),
-        ("i1", 0.0, 0.5),
-        ("exprel", 0.0, 0.5),
-        ("spence", 1.0, -1.0),
-        ("gammasgn", 2.5, 0.0),
-        ("erfcx", -0.5, -3.0807397),
-        ("erfinv", 0.0, math.sqrt(math.pi) / 2),
-        ("erfc", 20.0, -2.161e-174),
-        ("softplus", -50.0, math.exp(-50)),
-        ("log_ndtr", -30.0, 30.0332595),
-        ("huber", 0.0, 0.0),
-        ("gammaln", 1e10, math.log(1e10)),
-    ],
-)
-@pytest.mark.usefixtures("differentiating")
-def test_derivatives_at_special_points(function: str, at: float, wanted: float) -> None:
-    called_with = getattr(sc, function)
-    slope = xp.grad(lambda x: xp.sum(called_with(1.0, x) if function == "huber" else called_with(x)))(xp.asarray([at]))
-    assert float(slope[0]) == pytest.approx(wanted, rel=1e-4)
+SPECIAL_POINTS: Final = [
+    ("entr", 0.0, INF),
+    ("j1", 0.0, 0.5),
+    ("i1", 0.0, 0.5),
+    ("exprel", 0.0, 0.5),
+    ("spence", 1.0, -1.0),
+    ("gammasgn", 2.5, 0.0),
+    ("erfcx", -0.5, -3.0807397),
+    ("erfinv", 0.0, math.sqrt(math.pi) / 2),
+    ("erfc", 20.0, -2.161e-174),
+    ("softplus", -50.0, math.exp(-50)),
+    ("log_ndtr", -30.0, 30.0332595),
+    ("huber", 0.0, 0.0),
+    ("gammaln", 1e10, math.log(1e10)),
+]
 
 
-@pytest.mark.sampled
-@pytest.mark.parametrize("function", SMOOTH)
 @pytest.mark.usefixtures("differentiating")
-def test_jit_and_vmap_give_the_same(function: str) -> None:
-    point = [xp.asarray([[one], [0.9 * one]]) for one in INNER.get(function, (0.75,))]
-    called_with = getattr(sc, function)
-    wanted = np.asarray(called_with(*point))
-    np.testing.assert_allclose(np.asarray(xp.jit(called_with)(*point)), wanted, rtol=1e-13)
-    np.testing.assert_allclose(np.asarray(xp.vmap(called_with)(*point)), wanted, rtol=1e-13)
-    if function != "polygamma":
-        slope = xp.grad(lambda *xs: xp.sum(called_with(*xs)))
-        np.testing.assert_allclose(np.asarray(xp.vmap(slope)(*point)), np.asarray(slope(*point)), rtol=1e-6)
+def test_derivatives_at_special_points(jits: Jits) -> None:
+    def slope(function: str, at: xp.Array) -> xp.Array:
+        called_with = getattr(sc, function)
+        return xp.grad(lambda x: called_with(1.0, x) if function == "huber" else called_with(x))(at)
+
+    slopes = jits[0](lambda points: [slope(name, at) for (name, *_), at in zip(SPECIAL_POINTS, points, strict=True)])
+    for (name, _, wanted), found in zip(
+        SPECIAL_POINTS, slopes([xp.asarray(at) for _, at, _ in SPECIAL_POINTS]), strict=True
+    ):
+        assert float(found) == pytest.approx(wanted, rel=1e-4), name
 
 
 @pytest.mark.parametrize(
@@ -323,12 +306,10 @@ def test_integers_become_float64_and_floats_keep_their_dtype(given: str, wanted:
 @pytest.mark.usefixtures("backend")
 def test_arguments_broadcast_and_may_be_scalars() -> None:
     a, x = xp.asarray([[0.5], [2.0]]), xp.asarray([0.25, 1.0, 3.0])
-    wanted = scipy.special.gammainc([[0.5], [2.0]], [0.25, 1.0, 3.0])
-    np.testing.assert_allclose(np.asarray(sc.gammainc(a, x)), wanted, rtol=1e-13)
-    np.testing.assert_allclose(np.asarray(sc.gammainc(2.0, x)), wanted[1], rtol=1e-13)
-    np.testing.assert_allclose(
-        np.asarray(sc.betainc(2, a, 0.5)), scipy.special.betainc(2, [[0.5], [2.0]], 0.5), rtol=1e-13
-    )
+    wanted = scipy.special.xlogy([[0.5], [2.0]], [0.25, 1.0, 3.0])
+    np.testing.assert_allclose(np.asarray(sc.xlogy(a, x)), wanted, rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(sc.xlogy(2.0, x)), wanted[1], rtol=1e-13)
+    np.testing.assert_allclose(np.asarray(sc.huber(1, a)), scipy.special.huber(1, [[0.5], [2.0]]), rtol=1e-13)
     assert sc.gamma(xp.zeros((0, 3))).shape == (0, 3)
     assert sc.gamma(xp.asarray(4.0)).shape == ()
 
@@ -368,11 +349,13 @@ def test_sums_of_exponentials_are_scipys(axis: Any) -> None:
 
 
 @pytest.mark.usefixtures("differentiating")
-def test_the_gradient_of_logsumexp_is_softmax() -> None:
-    x = xp.asarray([1.0, -2.0, 3.0])
-    found = np.asarray(xp.grad(lambda x: sc.logsumexp(x))(x))
-    np.testing.assert_allclose(found, scipy.special.softmax([1.0, -2.0, 3.0]), rtol=1e-14)
-    np.testing.assert_allclose(np.asarray(xp.grad(lambda x: sc.log_softmax(x)[0])(x)), [1, 0, 0] - found, rtol=1e-13)
+def test_the_gradient_of_logsumexp_is_softmax(jits: Jits) -> None:
+    wanted = scipy.special.softmax([1.0, -2.0, 3.0])
+    for jit in jits:
+        slopes = jit(lambda x: (xp.grad(sc.logsumexp)(x), xp.grad(lambda x: sc.log_softmax(x)[0])(x)))
+        found, of_log = map(np.asarray, slopes(xp.asarray([1.0, -2.0, 3.0])))
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+        np.testing.assert_allclose(of_log, [1, 0, 0] - wanted, rtol=1e-13)
 
 
 @pytest.mark.usefixtures("backend")

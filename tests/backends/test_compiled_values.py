@@ -6,40 +6,56 @@ They are those for which an optimiser, or what maps a function, would take anoth
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 import pytest
+from comparison import each
 
 import anyarray as xp
 
 NAN: Final = float("nan")
 
 
-@pytest.mark.parametrize("function", ["maximum", "minimum", "clip", "logaddexp"])
+COMPLEX: Final = np.asarray([-2 + 0.3j, complex(0.5, -0.0), complex(0.5, 0.0), 2 - 1j])
+VALUES: Final[dict[str, tuple[Callable[..., Any], Any, Any]]] = {
+    **{
+        f"{name} of {'nan and an array' if is_first else 'an array and nan'}": (
+            lambda x, f=getattr(xp, name), is_first=is_first: f(NAN, x) if is_first else f(x, NAN),  # noqa: B008
+            np.asarray([-1.0, 0.0, 2.0]),
+            [NAN] * 3,
+        )
+        for name in ("maximum", "minimum", "logaddexp", "clip")
+        for is_first in (False, *([True] if name != "clip" else []))
+    },
+    "a bool times nan": (lambda mask: mask * NAN, np.asarray([True, False]), [NAN, NAN]),
+    "a bool times -0": (lambda mask: xp.signbit(mask * -0.0), np.asarray([True, False]), [True, True]),
+    "a bool by nan": (lambda mask: mask / NAN, np.asarray([True, False]), [NAN, NAN]),
+    "a constant bool times nan": (
+        lambda mask: xp.asarray(False) * NAN + mask, np.asarray([True, False]), [NAN, NAN]
+    ),
+    "a bool and an integer": (lambda x: (x > 1) & xp.asarray(3), np.asarray([1, 2]), [0, 1]),
+    "a bool or an integer": (lambda x: (x > 1) | xp.asarray(3), np.asarray([1, 2]), [3, 3]),
+    "a bool or else an integer": (lambda x: (x > 1) ^ xp.asarray(3), np.asarray([1, 2]), [3, 2]),
+    # XLA crashed where it dropped what comes of a position, and with it the process.
+    "isnan of argmax": (lambda x: xp.isnan(xp.argmax(x)), np.asarray([3, 1, 2], np.int8), False),
+    "isnan of argmin": (lambda x: xp.isnan(xp.argmin(x)), np.asarray([3, 1, 2], np.int8), False),
+    **{
+        f"the branch of {name}": (getattr(xp, name), COMPLEX, getattr(np, f"arc{name[1:]}")(COMPLEX))
+        for name in ("acos", "acosh", "asin", "asinh", "atan", "atanh")
+    },
+}  # fmt: skip
+"""Functions, an array, and the values inside jit."""
+
+
+@np.errstate(invalid="ignore")
 @pytest.mark.usefixtures("backend")
-def test_a_constant_that_is_nan_makes_nan_inside_jit(function: str) -> None:
-    x = xp.asarray([-1.0, 0.0, 2.0])
-    with np.errstate(invalid="ignore"):
-        assert xp.all(xp.isnan(xp.jit(lambda x: getattr(xp, function)(x, NAN))(x)))
-        if function != "clip":
-            assert xp.all(xp.isnan(xp.jit(lambda x: getattr(xp, function)(NAN, x))(x)))
-
-
-@pytest.mark.usefixtures("backend")
-def test_a_bool_counts_as_a_number_beside_nan_inside_jit() -> None:
-    mask = xp.asarray([True, False])
-    assert xp.all(xp.isnan(xp.jit(lambda mask: mask * NAN)(mask)))
-    assert xp.jit(lambda mask: xp.signbit(mask * -0.0))(mask).tolist() == [True, True]
-    assert xp.isnan(xp.jit(lambda mask: mask / NAN)(mask)).tolist() == [True, True]
-    assert xp.isnan(xp.jit(lambda mask: xp.asarray(False) * NAN + mask)(mask)).tolist() == [True, True]
-
-
-@pytest.mark.parametrize("function", ["bitwise_and", "bitwise_or", "bitwise_xor"])
-@pytest.mark.usefixtures("backend")
-def test_a_bool_meets_an_integer_that_is_made_inside_jit(function: str) -> None:
-    f = xp.jit(lambda x: getattr(xp, function)(x > 1, xp.asarray(3)))
-    assert f(xp.asarray([1, 2])).tolist() == {"and": [0, 1], "or": [3, 3], "xor": [3, 2]}[function[8:]]
+def test_values_are_right_inside_jit() -> None:
+    functions = {name: function for name, (function, *_) in VALUES.items()}
+    given = {name: xp.asarray(x) for name, (_, x, _) in VALUES.items()}
+    for name, found in xp.jit(lambda xs: {key: functions[key](x) for key, x in xs.items()})(given).items():
+        # Elementary functions differ in the last digits.
+        np.testing.assert_allclose(np.asarray(found), VALUES[name][2], rtol=1e-12, atol=1e-15, err_msg=name)
 
 
 @pytest.mark.few_backends
@@ -51,18 +67,9 @@ def test_powers_of_integers_wrap_inside_jit_as_outside(dtype: str) -> None:
     base, exponent = [0, 1, 2, 3, largest], [0, 1, 5, 63, 64, 65, 100, largest]
     wanted = [[pow(a, n, 2**width) for n in exponent] for a in base]
     x1, x2 = (xp.asarray(v, dtype=getattr(xp, dtype)) for v in (base, exponent))
-    unsigned = np.asarray(xp.jit(lambda x1, x2: x1[:, None] ** x2)(x1, x2)).view(f"uint{width}")
-    assert unsigned.tolist() == wanted
-    by_constant = np.asarray(xp.jit(lambda x1: x1**100)(x1)).view(f"uint{width}")
-    assert by_constant.tolist() == [row[6] for row in wanted]
-
-
-@pytest.mark.parametrize("function", ["argmax", "argmin"])
-@pytest.mark.usefixtures("backend")
-def test_a_compiler_may_drop_what_comes_of_a_position(function: str) -> None:
-    # XLA crashed, and with it the process.
-    x = xp.asarray([3, 1, 2], dtype=xp.int8)
-    assert not xp.jit(lambda x: xp.isnan(getattr(xp, function)(x)))(x)
+    powers, by_constant = xp.jit(lambda x1, x2: (x1[:, None] ** x2, x1**100))(x1, x2)
+    assert np.asarray(powers).view(f"uint{width}").tolist() == wanted
+    assert np.asarray(by_constant).view(f"uint{width}").tolist() == [row[6] for row in wanted]
 
 
 class Unlucky(Exception):  # noqa: N818 - no error of ours
@@ -112,21 +119,12 @@ def test_a_matrix_that_has_no_answer_is_named_inside_jit() -> None:
                 xp.jit(function)(xp.asarray(lost))
 
 
-@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "uint16", "uint32", "uint64", "float16", "complex64"])
+@each("dtype", ["bool", "int8", "uint8", "uint16", "uint32", "uint64", "float16", "complex64"])
 @pytest.mark.usefixtures("backend")
 def test_a_result_of_vmap_that_depends_on_no_element_has_any_dtype(dtype: str) -> None:
     constant, mapped = xp.vmap(lambda x: (xp.ones_like(x), x))(xp.ones((3, 2), dtype=getattr(xp, dtype)))
     assert constant.dtype == mapped.dtype == dtype
     assert constant.tolist() == mapped.tolist() == [[1, 1]] * 3
-
-
-@pytest.mark.parametrize("function", ["acos", "acosh", "asin", "asinh", "atan", "atanh"])
-@pytest.mark.usefixtures("backend")
-def test_inverse_functions_keep_to_their_branches_inside_jit(function: str) -> None:
-    z = np.asarray([-2 + 0.3j, complex(0.5, -0.0), complex(0.5, 0.0), 2 - 1j])
-    wanted = getattr(np, f"arc{function[1:]}")(z)
-    # Elementary functions differ in the last digits.
-    np.testing.assert_allclose(np.asarray(xp.jit(getattr(xp, function))(xp.asarray(z))), wanted, rtol=1e-12, atol=1e-15)
 
 
 OUTSIDE: Final = [7, 1, -1, -9]
@@ -142,29 +140,25 @@ READS: Final = {
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("way", READS)
 @pytest.mark.parametrize(
     "dtype", ["bool", "int8", "int64", "uint8", "uint64", "float16", "float32", "float64", "complex64", "complex128"]
 )
 @pytest.mark.needs("traces")
-def test_what_is_out_of_range_reads_no_other_element_inside_jit(way: str, dtype: str, framework: str) -> None:
+def test_what_is_out_of_range_reads_no_other_element_inside_jit(dtype: str, framework: str) -> None:
     with xp.backend(framework):
         m = xp.astype(xp.asarray([[0, 0, 0], [0, 1, 1]]), getattr(xp, dtype))
         arguments = m, xp.asarray(OUTSIDE), xp.asarray([1, 1, 1, 1])
         if framework == "torch":  # it checks the indices of a graph, too
-            with pytest.raises(IndexError):
-                xp.jit(READS[way])(*arguments)
+            for read in READS.values():
+                with pytest.raises(IndexError):
+                    xp.jit(read)(*arguments)
             return
-        found = xp.jit(READS[way])(*arguments)
-    if m.dtype.kind in "iu":
-        limits = xp.iinfo(m.dtype)
-        nothing = limits.min if m.dtype.kind == "i" else limits.max
-        assert found.tolist() == [nothing, 1, 1, nothing]
-    elif m.dtype.kind == "b":
-        assert found.tolist() == [True] * 4
-    else:
-        assert xp.isnan(found).tolist() == [True, False, False, True]
-        assert found[1:3].tolist() == [1, 1]
+        results = xp.jit(lambda *xs: {way: read(*xs) for way, read in READS.items()})(*arguments)
+    limits = xp.iinfo(m.dtype) if m.dtype.kind in "iu" else None
+    nothing: Any = NAN if limits is None else limits.min if m.dtype.kind == "i" else limits.max
+    wanted = [nothing if dtype != "bool" else True, 1, 1, nothing if dtype != "bool" else True]
+    for way, found in results.items():
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted).astype(np.asarray(found).dtype), way)
 
 
 @pytest.mark.parametrize("key", ["one axis", "two axes"])
@@ -239,10 +233,12 @@ def test_a_search_among_many_compares_no_pairs_inside_jit(framework: str) -> Non
 def test_what_is_in_an_array_is_the_same_inside_jit(dtype: str) -> None:
     special = [0.0, -0.0, np.nan, np.inf, -np.inf, 2.5, 1] if dtype.startswith("f") else [0, 1, 5, 100]
     a = np.asarray([*special, 3, 1], dtype)
-    for b in (a[1::2], a[:1], a[:0], np.asarray([[1, 3], [3, 1]], dtype)):
-        for invert in (False, True):
-            found = xp.jit(lambda x, y, invert=invert: xp.isin(x, y, invert=invert))(xp.asarray(a), xp.asarray(b))
-            assert found.tolist() == np.isin(a, b, invert=invert).tolist()
+    others = [a[1::2], a[:1], a[:0], np.asarray([[1, 3], [3, 1]], dtype)]
+    results = xp.jit(lambda x, *ys: [[xp.isin(x, y, invert=invert) for invert in (False, True)] for y in ys])(
+        xp.asarray(a), *map(xp.asarray, others)
+    )
+    for b, found in zip(others, results, strict=True):
+        assert [one.tolist() for one in found] == [np.isin(a, b, invert=invert).tolist() for invert in (False, True)]
 
 
 def test_what_xla_does_by_loops_is_left_to_tensorflow_inside_jit() -> None:
@@ -270,37 +266,37 @@ def test_an_error_of_a_large_call_changes_nothing_for_small_ones() -> None:
         assert found(xp.arange(5000.0), xp.asarray([4999])).tolist() == [4999]
 
 
-AS_BOOL: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
-    "sum": lambda x: xp.sum(x, axis=0, dtype=xp.bool),
-    "prod": lambda x: xp.prod(x, axis=1, dtype=xp.bool, keepdims=True),
-    "cumulative_sum": lambda x: xp.cumulative_sum(x, axis=1, dtype=xp.bool, include_initial=True),
-    "cumulative_prod": lambda x: xp.cumulative_prod(x, axis=1, dtype=xp.bool, include_initial=True),
-    "trace": lambda x: xp.linalg.trace(x, offset=1, dtype=xp.bool),
+AS_BOOL: Final[dict[str, tuple[Callable[[xp.Array], xp.Array], Any]]] = {
+    "sum": (lambda x: xp.sum(x, axis=0, dtype=xp.bool), [True] * 3),
+    "prod": (lambda x: xp.prod(x, axis=1, dtype=xp.bool, keepdims=True), [[True], [False]]),
+    "cumulative_sum": (
+        lambda x: xp.cumulative_sum(x, axis=1, dtype=xp.bool, include_initial=True),
+        [[False, True, True, True], [False, False, True, True]],
+    ),
+    "cumulative_prod": (
+        lambda x: xp.cumulative_prod(x, axis=1, dtype=xp.bool, include_initial=True),
+        [[True, True, True, True], [True, False, False, False]],
+    ),
+    "trace": (lambda x: xp.linalg.trace(x, offset=1, dtype=xp.bool), True),
 }
-"""Sums and products of (2, 3) that are bools."""
-
-OF_BOOLS: Final = {
-    "sum": [True, True, True],
-    "prod": [[True], [False]],
-    "cumulative_sum": [[False, True, True, True], [False, False, True, True]],
-    "cumulative_prod": [[True, True, True, True], [True, False, False, False]],
-    "trace": True,
-}
-"""The same of [[True, True, True], [False, True, False]]."""
+"""Sums and products of (2, 3) that are bools, and those of [[True, True, True], [False, True, False]]."""
 
 
 @pytest.mark.parametrize("dtype", ["int64", "uint8", "float64"])
-@pytest.mark.parametrize("function", AS_BOOL)
 @pytest.mark.usefixtures("backend")
-def test_a_sum_of_bools_tells_of_any_and_a_product_of_all(function: str, dtype: str) -> None:
+def test_a_sum_of_bools_tells_of_any_and_a_product_of_all(dtype: str, jits: list[Callable[[Any], Any]]) -> None:
     values = np.asarray([[2, 1, 3], [0, 5, 0]]).astype(dtype)
     if dtype == "float64":
         values[0] = 0.5, -0.25, np.nan
     x = xp.asarray(values)
-    summed = AS_BOOL[function]
-    for found in (summed(x), xp.jit(summed)(x), xp.vmap(summed)(x[None, ...])[0, ...]):
-        assert found.dtype == xp.bool
-        assert found.tolist() == OF_BOOLS[function]
+
+    def all_of_them(x: xp.Array) -> Any:
+        return {name: (f(x), xp.vmap(f)(x[None, ...])[0, ...]) for name, (f, _) in AS_BOOL.items()}
+
+    for jit in jits:
+        for name, results in jit(all_of_them)(x).items():
+            for found in results:
+                assert (found.dtype, found.tolist()) == (xp.bool, AS_BOOL[name][1]), name
 
 
 OF_NOTHING: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
@@ -314,11 +310,12 @@ OF_NOTHING: Final[dict[str, Callable[[xp.Array], xp.Array]]] = {
 """Functions of matrices (2, 2) with results of known shapes."""
 
 
-@pytest.mark.parametrize("function", OF_NOTHING)
 @pytest.mark.usefixtures("backend")
-def test_a_map_over_no_elements_gives_none(function: str) -> None:
-    f = OF_NOTHING[function]
-    one, x = f(xp.eye(2)), xp.zeros((0, 2, 2))
-    for found in (xp.vmap(f)(x), xp.jit(xp.vmap(f))(x)):
-        assert (found.shape, found.dtype) == ((0, *one.shape), one.dtype)
-    assert xp.vmap(xp.vmap(f))(xp.zeros((3, 0, 2, 2))).shape == (3, 0, *one.shape)
+def test_a_map_over_no_elements_gives_none(jits: list[Callable[[Any], Any]]) -> None:
+    x = xp.zeros((0, 2, 2))
+    for jit in jits:
+        results = jit(lambda x, y: {name: (f(x), xp.vmap(f)(y)) for name, f in OF_NOTHING.items()})(xp.eye(2), x)
+        for name, (one, found) in results.items():
+            assert (found.shape, found.dtype) == ((0, *one.shape), one.dtype), name
+    for name, (one, _) in results.items():
+        assert xp.vmap(xp.vmap(OF_NOTHING[name]))(xp.zeros((3, 0, 2, 2))).shape == (3, 0, *one.shape)

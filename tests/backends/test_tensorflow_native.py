@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from comparison import each
 from test_differential import ELEMENTWISE, Call, reference
 
 import anyarray as xp
@@ -65,8 +66,8 @@ def test_arrays_are_filled_alike_whatever_their_size(size: int, fill_value: floa
         np.testing.assert_array_equal(np.signbit(np.asarray(found)), np.signbit(wanted))
 
 
-@pytest.mark.parametrize("k", [-300, -1, 0, 2])
-@pytest.mark.parametrize("n", [3, 250])
+@each("k", [-300, -1, 0, 2])
+@each("n", [3, 250])
 def test_the_diagonal_of_eye_is_where_it_is_in_numpy(n: int, k: int) -> None:
     for columns in (n, n + 5):
         np.testing.assert_array_equal(np.asarray(xp.eye(n, columns, k=k)), np.eye(n, columns, k))

@@ -72,29 +72,3 @@ def test_an_operand_that_is_broadcast_has_the_sum_of_its_gradients(tf: ModuleTyp
     shares = np.where(is_result, 1, np.where(rows == row, 0.5, 0))
     np.testing.assert_array_equal(np.asarray(first), shares)
     np.testing.assert_array_equal(np.asarray(second), (1 - shares).sum(axis=0, keepdims=True))
-
-
-@pytest.mark.parametrize("how", [eager, traced])
-def test_the_second_derivative_of_the_larger_is_that_of_what_follows(tf: ModuleType, how: Callable[..., Any]) -> None:
-    def second(x: Any) -> Any:
-        with tf.GradientTape() as outer:
-            outer.watch(x)
-            with tf.GradientTape() as inner:
-                inner.watch(x)
-                y = xp.maximum(x, 0) ** 3
-            slope = inner.gradient(y, x)
-        return outer.gradient(slope, x)
-
-    found = how(tf, second)(xp.asarray([-1.0, 2.0], device="tf"))
-    np.testing.assert_allclose(np.asarray(found), [0, 12], rtol=1e-15)
-
-
-@pytest.mark.parametrize("shapes", [((2, 3), (3, 4)), ((0, 3), (3, 4)), ((2, 0), (0, 4)), ((5, 2, 3), (3, 4))])
-@pytest.mark.parametrize("dtype", ["float32", "float64", "int32", "complex64"])
-def test_products_of_matrices_and_stacks_are_those_of_numpy(
-    tf: ModuleType, dtype: str, shapes: tuple[tuple[int, ...], tuple[int, ...]]
-) -> None:
-    a, b = (np.arange(np.prod(shape)).reshape(shape).astype(dtype) for shape in shapes)
-    x, y = xp.asarray(a, device="tf"), xp.asarray(b, device="tf")
-    for found in (x @ y, traced(tf, xp.matmul)(x, y)):
-        np.testing.assert_allclose(np.asarray(found), a @ b, rtol=1e-6)

@@ -68,10 +68,10 @@ def _mapped(value: Any, of_array: Callable[[Any], Any]) -> Any:
     return value
 
 
-def _parts(result: Any) -> list[Any]:
+def parts(result: Any) -> list[Any]:
     """The arrays of a result."""
     if isinstance(result, (list, tuple)):
-        return [part for one in result for part in _parts(one)]
+        return [part for one in result for part in parts(one)]
     return [result]
 
 
@@ -83,7 +83,7 @@ def assert_as_in_numpy(case: Case) -> None:
 
 
 def assert_parts_same(got: Any, expected: Any, looser: float = 1.0) -> None:
-    found, wanted = _parts(got), _parts(expected)
+    found, wanted = parts(got), parts(expected)
     assert len(found) == len(wanted)
     for one, its in zip(found, wanted, strict=True):
         assert isinstance(one, xp.Array), type(one)
@@ -93,25 +93,24 @@ def assert_parts_same(got: Any, expected: Any, looser: float = 1.0) -> None:
 def _in_numpy(case: Case, arrays: list[Any]) -> list[Any]:
     """The parts of the result on NumPy."""
     with xp.backend("numpy"):
-        return _parts(case.call(xp, [xp.asarray(a) for a in arrays]))
+        return parts(case.call(xp, [xp.asarray(a) for a in arrays]))
 
 
 def assert_same_in_jit(case: Case) -> None:
-    compiled = xp.jit(lambda *traced: tuple(_parts(case.call(xp, list(traced)))))
+    compiled = xp.jit(lambda *traced: tuple(parts(case.call(xp, list(traced)))))
     assert_parts_same(compiled(*map(xp.asarray, case.arrays)), _in_numpy(case, case.arrays), case.looser)
 
 
-def assert_same_in_vmap(case: Case, *, is_compiled: bool = False) -> None:
+def assert_same_in_vmap(case: Case, jit: Callable[[Any], Any]) -> None:
     """Over two elements, the arguments and these in reverse order."""
     stacks = [np.stack([a, np.flip(a)]) for a in case.arrays]
-    mapped = xp.vmap(lambda *each: tuple(_parts(case.call(xp, list(each)))))
-    mapped = xp.jit(mapped) if is_compiled else mapped
+    mapped = jit(xp.vmap(lambda *each: tuple(parts(case.call(xp, list(each))))))
     single = [_in_numpy(case, [stack[i, ...] for stack in stacks]) for i in range(2)]
     expected = [np.stack([np.asarray(one) for one in pair]) for pair in zip(*single, strict=True)]
     assert_parts_same(mapped(*map(xp.asarray, stacks)), expected, case.looser)
 
 
-def assert_gradient_right(case: Case, step: float = 1e-6, *, is_compiled: bool = False) -> None:
+def assert_gradient_right(case: Case, jit: Callable[[Any], Any], step: float = 1e-6) -> None:
     """Of the sum of the first result by the first array, which is of float64.
 
     It is compared with central differences on NumPy.
@@ -119,12 +118,11 @@ def assert_gradient_right(case: Case, step: float = 1e-6, *, is_compiled: bool =
     first, *others = case.arrays
 
     def loss(x: Any, *rest: Any) -> Any:
-        part = _parts(case.call(xp, [x, *rest]))[0]
+        part = parts(case.call(xp, [x, *rest]))[0]
         weights = xp.reshape(xp.arange(1.0, part.size + 1.0), part.shape)
         return xp.sum(part * weights)
 
-    slopes = xp.jit(xp.grad(loss)) if is_compiled else xp.grad(loss)
-    gradient = host(slopes(*map(xp.asarray, case.arrays)))
+    gradient = host(jit(xp.grad(loss))(*map(xp.asarray, case.arrays)))
     differences = np.zeros_like(first)
     with xp.backend("numpy"):
         rest = [xp.asarray(a) for a in others]

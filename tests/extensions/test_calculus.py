@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pytest
 from against_numpy import Case
-from comparison import assert_same
-
-import anyarray as xp
-import anyarray.numpy as drop_in
 
 pytestmark = pytest.mark.few_backends
 
@@ -68,54 +64,29 @@ TRANSFORMED: Final = [
 ]
 SMOOTH: Final = TRANSFORMED
 
+DROP_IN: Final = """
+np.interp(0.25, [0.0, 0.5, 2], [1.0, 2, 4])
+np.interp([0.5, 3], [0, 1, 2], [0, 10, 20], right=-1)
+np.interp(0.5, [0, 1], [0, 10])
+np.trapezoid([1, 2, 3], x=[0, 1, 3])
+np.gradient([1, 2, 4], [0, 1, 3], edge_order=1)
+np.gradient([[1, 2], [4, 8]])
+np.ediff1d([1, 2, 4], to_end=[7, 8])
+np.unwrap([0, 1, 2, -1, 0], period=4)
+"""
 
-def test_the_gradient_of_an_interpolation_goes_to_the_values(framework: str) -> None:
-    with xp.backend(framework):
-        slopes = xp.grad(lambda y: xp.sum(xp.interp(xp.asarray([0.25, 9.0]), xp.asarray(X), y)))(xp.asarray(V))
-        assert_same(slopes, np.asarray([0.0, 0.5, 0.5, 0.0, 1.0]))
-
-
-@pytest.mark.usefixtures("backend")
-def test_it_interpolates_at_a_number() -> None:
-    assert float(xp.interp(0.25, xp.asarray(X), xp.asarray(V))) == pytest.approx(np.interp(0.25, X, V))
-
-
-@pytest.mark.usefixtures("backend")
-def test_the_drop_in_takes_lists() -> None:
-    assert drop_in.interp([0.5, 3], [0, 1, 2], [0, 10, 20], right=-1).tolist() == [5.0, -1.0]
-    assert drop_in.interp(0.5, [0, 1], [0, 10]) == 5.0
-    assert drop_in.trapezoid([1, 2, 3], x=[0, 1, 3]) == 6.5
-    assert drop_in.gradient([1, 2, 4], [0, 1, 3], edge_order=1).tolist() == [1.0, 1.0, 1.0]
-    assert [part.tolist() for part in drop_in.gradient([[1, 2], [4, 8]])] == [
-        [[3.0, 6.0]] * 2,
-        [[1.0, 1.0], [4.0, 4.0]],
-    ]
-    assert drop_in.ediff1d([1, 2, 4], to_end=[7, 8]).tolist() == [1, 2, 7, 8]
-    assert drop_in.unwrap([0, 1, 2, -1, 0], period=4).tolist() == [0, 1, 2, 3, 4]
-
-
-WRONG: Final[list[Any]] = [
-    ("interp", [AT, X, V[:3]], {}, ValueError, "interp"),
-    ("interp", [AT, X[:0], V[:0]], {}, ValueError, "interp"),
-    ("interp", [AT, M, M], {}, ValueError, "interp"),
-    ("interp", [AT, X, V], {"period": 0}, ValueError, "period"),
-    ("trapezoid", [M], {"axis": 2}, np.exceptions.AxisError, "axis 2"),
-    ("trapezoid", [M, X[:3]], {}, ValueError, "trapezoid|add"),
-    ("gradient", [M, 1.0, 2.0, 3.0], {}, TypeError, "varargs must be one number or a distance for each of 2 axes"),
-    ("gradient", [M, X[:3], V[:2]], {}, ValueError, "along axis 1 must be a vector of length 5"),
-    ("gradient", [V[:1]], {}, ValueError, "f must have at least 2 elements along axis 0, not 1"),
-    ("gradient", [V], {"edge_order": 3}, ValueError, "edge_order must be 1 or 2, not 3"),
-    ("gradient", [V], {"axis": 1}, np.exceptions.AxisError, "axis 1"),
-    ("ediff1d", [I], {"to_end": 1.5}, TypeError, "to_end"),
-    ("unwrap", [V], {"axis": 1}, np.exceptions.AxisError, "axis 1"),
+WRONG: Final = [
+    (Case("interp", AT, X, V[:3]), ValueError, "interp"),
+    (Case("interp", AT, X[:0], V[:0]), ValueError, "interp"),
+    (Case("interp", AT, M, M), ValueError, "interp"),
+    (Case("interp", AT, X, V, period=0), ValueError, "period"),
+    (Case("trapezoid", M, axis=2), np.exceptions.AxisError, "axis 2"),
+    (Case("trapezoid", M, X[:3]), ValueError, ""),
+    (Case("gradient", M, 1.0, 2.0, 3.0), TypeError, "varargs must be one number or a distance for each of 2 axes"),
+    (Case("gradient", M, X[:3], V[:2]), ValueError, "along axis 1 must be a vector of length 5"),
+    (Case("gradient", V[:1]), ValueError, "f must have at least 2 elements along axis 0, not 1"),
+    (Case("gradient", V, edge_order=3), ValueError, "edge_order must be 1 or 2, not 3"),
+    (Case("gradient", V, axis=1), np.exceptions.AxisError, "axis 1"),
+    (Case("ediff1d", I, to_end=1.5), TypeError, "to_end"),
+    (Case("unwrap", V, axis=1), np.exceptions.AxisError, "axis 1"),
 ]
-
-
-@pytest.mark.parametrize(("function", "args", "options", "error", "message"), WRONG)
-@pytest.mark.usefixtures("backend")
-def test_what_is_wrong_raises_what_numpy_raises(
-    function: str, args: list[Any], options: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    given = [xp.asarray(one) if isinstance(one, np.ndarray) else one for one in args]
-    with pytest.raises(error, match=message):
-        getattr(xp, function)(*given, **options)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pytest
-from against_numpy import Case, assert_as_in_numpy, assert_gradient_right, assert_parts_same
+from against_numpy import Case, assert_parts_same
 
 import anyarray as xp
-import anyarray.numpy as drop_in
 
-pytestmark = pytest.mark.few_backends
+pytestmark = [
+    pytest.mark.few_backends,
+    pytest.mark.filterwarnings("ignore:Degrees of freedom", "ignore:invalid value", "ignore:divide by zero"),
+]
 
 RNG: Final = np.random.default_rng(0)
 M: Final = RNG.normal(size=(3, 5))
@@ -25,7 +27,7 @@ F32: Final = M.astype(np.float32)
 ODD: Final = np.asarray([np.inf, 1.0, np.nan])
 MODES: Final = ("full", "same", "valid")
 
-CALLS: Final = [
+CASES: Final = [
     *[Case(name, x, looser=10.0) for name in ("cov", "corrcoef") for x in (M, I, F32, C, V, M[:0], M[:, :1])],
     *[Case("cov", x, looser=10.0, rowvar=False) for x in (M, V, M[:1], I)],
     *[Case("cov", M, y, looser=10.0) for y in (Y, V, C, I)],
@@ -69,19 +71,7 @@ TRANSFORMED: Final = [
     Case("convolve", V, ODD),
 ]
 MAPPED: Final = TRANSFORMED[:5]
-SMOOTH: Final = TRANSFORMED[1:4]
-
-
-@pytest.mark.filterwarnings("ignore:Degrees of freedom", "ignore:invalid value", "ignore:divide by zero")
-@pytest.mark.parametrize("case", CALLS, ids=repr)
-@pytest.mark.usefixtures("backend")
-def test_a_call_gives_what_numpy_gives(case: Case) -> None:
-    assert_as_in_numpy(case)
-
-
-def test_the_gradient_of_a_convolution_goes_to_the_shorter_vector_too(framework: str) -> None:
-    with xp.backend(framework):
-        assert_gradient_right(Case("convolve", M[0, :3], V))
+SMOOTH: Final = [*TRANSFORMED[1:4], Case("convolve", M[0, :3], V)]
 
 
 @pytest.mark.parametrize(
@@ -111,33 +101,22 @@ def test_no_degree_of_freedom_warns_as_in_numpy() -> None:
         assert np.isnan(np.asarray(xp.cov(xp.asarray([1.0])))).all()
 
 
-@pytest.mark.usefixtures("backend")
-def test_the_drop_in_takes_lists() -> None:
-    assert drop_in.cov([[0, 1, 2], [2, 1, 0]]).tolist() == [[1.0, -1.0], [-1.0, 1.0]]
-    assert drop_in.cov([0, 1, 2], [2, 1, 0], fweights=[1, 0, 1]).tolist() == [[2.0, -2.0], [-2.0, 2.0]]
-    assert abs(float(drop_in.corrcoef([0, 1, 2], [2, 1, 0])[0, 1]) + 1) < 1e-12
-    assert drop_in.convolve([1, 2], [1, 10], mode="full").tolist() == [1, 12, 20]
-    assert drop_in.correlate([1, 2, 3], [0, 1]).tolist() == [2, 3]
+DROP_IN: Final = """
+np.cov([[0, 1, 2], [2, 1, 0]])
+np.cov([0, 1, 2], [2, 1, 0], fweights=[1, 0, 1])
+np.corrcoef([0, 1, 2], [2, 1, 0])
+np.convolve([1, 2], [1, 10], mode="full")
+np.correlate([1, 2, 3], [0, 1])
+"""
 
-
-WRONG: Final[list[Any]] = [
-    ("cov", [np.ones((2, 2, 2))], {}, ValueError, "m"),
-    ("cov", [M], {"fweights": WEIGHTS}, TypeError, "fweights must be integer|fweights must hold integers"),
-    ("cov", [M], {"fweights": -COUNTS}, ValueError, "fweights"),
-    ("cov", [M], {"fweights": COUNTS[:3]}, RuntimeError, "fweights"),
-    ("cov", [M], {"aweights": M}, RuntimeError, "aweights"),
-    ("convolve", [V, V[:0]], {}, ValueError, "v"),
-    ("convolve", [M, V], {}, ValueError, "convolve"),
-    ("correlate", [V[:0], V], {}, ValueError, "correlate"),
-    ("correlate", [V, V, "all"], {}, ValueError, "mode must be 'valid', 'same' or 'full', not 'all'"),
+WRONG: Final = [
+    (Case("cov", np.ones((2, 2, 2))), ValueError, "m"),
+    (Case("cov", M, fweights=WEIGHTS), TypeError, "fweights must"),
+    (Case("cov", M, fweights=-COUNTS), ValueError, "fweights"),
+    (Case("cov", M, fweights=COUNTS[:3]), RuntimeError, "fweights"),
+    (Case("cov", M, aweights=M), RuntimeError, "aweights"),
+    (Case("convolve", V, V[:0]), ValueError, "v"),
+    (Case("convolve", M, V), ValueError, "convolve"),
+    (Case("correlate", V[:0], V), ValueError, "correlate"),
+    (Case("correlate", V, V, "all"), ValueError, "mode must be 'valid', 'same' or 'full', not 'all'"),
 ]
-
-
-@pytest.mark.parametrize(("function", "args", "options", "error", "message"), WRONG)
-@pytest.mark.usefixtures("backend")
-def test_what_is_wrong_raises_what_numpy_raises(
-    function: str, args: list[Any], options: dict[str, Any], error: type[Exception], message: str
-) -> None:
-    given = [xp.asarray(one) if isinstance(one, np.ndarray) else one for one in args]
-    with pytest.raises(error, match=message):
-        getattr(xp, function)(*given, **{name: xp.asarray(one) for name, one in options.items()})

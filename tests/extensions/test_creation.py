@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -105,22 +104,14 @@ def test_a_function_of_coordinates_is_called_once() -> None:
     assert len(calls) == 1
 
 
-@pytest.mark.parametrize(
-    ("call", "kind", "message"),
-    [
-        (lambda: xp.hanning(2.5), TypeError, "hanning: M must be an int, not 2.5"),
-        (lambda: xp.kaiser(2, "x"), TypeError, "kaiser: beta must be a number, not str"),
-        (lambda: xp.geomspace(0, 1), ValueError, "geomspace: Geometric sequence cannot include zero, as start or stop"),
-        (lambda: xp.logspace(0, 1, -1), ValueError, "logspace: num must not be negative, but is -1"),
-        (lambda: xp.logspace([0], 1), TypeError, "logspace: start must be an Array, not list"),
-        (lambda: xp.logspace(xp.asarray(V), 1, axis=2), IndexError, "logspace: axis 2 is out of bounds for array of"),
-        (lambda: xp.r_["r", 1], ValueError, "index: a directive must be integers, as \"0,2,0\", not 'r'."),
-        (lambda: xp.r_[1, "0,2"], ValueError, "index: special directives must be the first entry"),
-        (lambda: xp.fft.fft2([1.0]), TypeError, "fftn: x must be an Array, not list"),
-    ],
-)
-@pytest.mark.usefixtures("backend")
-def test_wrong_arguments_are_errors(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
-    with pytest.raises(kind) as caught:
-        call()
-    assert str(caught.value).startswith(message)
+WRONG: Final[list[Any]] = [
+    (lambda _: xp.hanning(2.5), TypeError, "hanning: M must be an int, not 2.5"),
+    (lambda _: xp.kaiser(2, "x"), TypeError, "kaiser: beta must be a number, not str"),
+    (lambda _: xp.geomspace(0, 1), ValueError, "geomspace: Geometric sequence cannot include zero, as start or stop"),
+    (lambda _: xp.logspace(0, 1, -1), ValueError, "logspace: num must not be negative, but is -1"),
+    (lambda _: xp.logspace([0], 1), TypeError, "logspace: start must be an Array, not list"),
+    (lambda _: xp.logspace(xp.asarray(V), 1, axis=2), IndexError, "logspace: axis 2 is out of bounds for array of"),
+    (lambda _: xp.r_["r", 1], ValueError, "index: a directive must be integers, as \"0,2,0\", not 'r'."),
+    (lambda _: xp.r_[1, "0,2"], ValueError, "index: special directives must be the first entry"),
+    (lambda _: xp.fft.fft2([1.0]), TypeError, "fftn: x must be an Array, not list"),
+]

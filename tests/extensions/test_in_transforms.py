@@ -1,19 +1,31 @@
 """Functions beyond the standard give NumPy's values, and do in transforms.
 
 The calls stand in the files of their subjects: CASES, TRANSFORMED for `jit`, MAPPED for `vmap` where some cannot be
-mapped, SMOOTH for derivatives.
+mapped, SMOOTH for derivatives, WRONG for what is refused, and DROP_IN for `anyarray.numpy`.
 """
 
 from __future__ import annotations
 
 import importlib
 import itertools
+from collections.abc import Callable
 from typing import Any, Final
 
+import numpy as np
 import pytest
-from against_numpy import Case, assert_as_in_numpy, assert_gradient_right, assert_same_in_jit, assert_same_in_vmap
+from against_numpy import (
+    Case,
+    assert_as_in_numpy,
+    assert_gradient_right,
+    assert_parts_same,
+    assert_same_in_jit,
+    assert_same_in_vmap,
+    parts,
+)  # fmt: skip
+from comparison import each
 
 import anyarray as xp
+import anyarray.numpy
 
 pytestmark = pytest.mark.few_backends
 
@@ -21,45 +33,38 @@ _NAMES: Final = (
     "calculus correlation creation elementwise histograms linalg manipulation partitions polynomials products "
     "selection sets statistics"
 )
-SUBJECTS: Final = [importlib.import_module(f"test_{name}") for name in _NAMES.split()]
+SUBJECTS: Final = {name: importlib.import_module(f"test_{name}") for name in _NAMES.split()}
 
 
 def called(case: Case) -> str:
     return case.function
 
 
-def of_calls(*tables: str) -> Any:
-    """A decorator that parametrizes a test by the calls of all subjects.
+def table(subject: str, *names: str) -> Any:
+    """The first of these tables that the subject has."""
+    return next((vars(SUBJECTS[subject])[one] for one in names if one in vars(SUBJECTS[subject])), ())
 
-    They are in the first of these tables that the subject has.
-    """
-    calls = []
-    for subject in SUBJECTS:
-        found = next((vars(subject)[one] for one in tables if one in vars(subject)), [])
-        calls += [pytest.param(case, id=repr(case), marks=vars(subject).get("pytestmark", ())) for case in found]
-    return pytest.mark.parametrize("case", calls)
+
+def marks(subject: str) -> Any:
+    return vars(SUBJECTS[subject]).get("pytestmark", ())
+
+
+def of_calls(*names: str) -> Any:
+    """A decorator that parametrizes a test by the calls in a table of all subjects."""
+    rows = [pytest.param(case, id=repr(case), marks=marks(one)) for one in SUBJECTS for case in table(one, *names)]
+    return pytest.mark.parametrize("case", rows)
 
 
 CALLS: Final = [
-    pytest.param(list(cases), id=function, marks=vars(subject).get("pytestmark", ()))
+    pytest.param(list(cases), id=function, marks=marks(subject))
     for subject in SUBJECTS
-    for function, cases in itertools.groupby(sorted(vars(subject).get("CASES", ()), key=called), called)
+    for function, cases in itertools.groupby(sorted(table(subject, "CASES"), key=called), called)
 ]
 
 
-@pytest.fixture
-def is_slow(request: pytest.FixtureRequest) -> bool:
-    """Whether the backend compiles each call, and not all cases run.
-
-    What is compiled as a whole takes less then.
-    """
-    is_jax = "jax" in request.node.callspec.params.values()
-    return is_jax and not request.config.getoption("--all-cases")
-
-
 @pytest.mark.parametrize("cases", CALLS)
-def test_calls_give_what_numpy_gives(cases: list[Case], backend: xp.Backend, is_slow: bool) -> None:
-    for case in cases[:: 3 if is_slow else 1]:
+def test_calls_give_what_numpy_gives(cases: list[Case], backend: xp.Backend, jits: list[Any]) -> None:
+    for case in cases[:: 5 if len(jits) == 1 else 1]:
         try:
             assert_as_in_numpy(case)
         except Exception as error:
@@ -67,18 +72,41 @@ def test_calls_give_what_numpy_gives(cases: list[Case], backend: xp.Backend, is_
             raise
 
 
+MAPPED: Final = {repr(case) for subject in SUBJECTS for case in table(subject, "MAPPED", "TRANSFORMED")}
+
+
 @of_calls("TRANSFORMED")
-@pytest.mark.usefixtures("backend")
-def test_jit_gives_the_same(case: Case) -> None:
-    assert_same_in_jit(case)
-
-
-@of_calls("MAPPED", "TRANSFORMED")
-def test_vmap_gives_what_a_loop_does(case: Case, backend: xp.Backend, is_slow: bool) -> None:
-    assert_same_in_vmap(case, is_compiled=is_slow)
+def test_jit_and_vmap_give_the_same(case: Case, backend: xp.Backend, jits: list[Any]) -> None:
+    """On a backend that compiles each call, in one compilation."""
+    if len(jits) > 1 or repr(case) not in MAPPED:
+        assert_same_in_jit(case)
+    if repr(case) in MAPPED:
+        assert_same_in_vmap(case, jits[0])
 
 
 @pytest.mark.sampled
 @of_calls("SMOOTH")
-def test_derivatives_are_the_slopes(case: Case, differentiating: xp.Backend, is_slow: bool) -> None:
-    assert_gradient_right(case, is_compiled=is_slow)
+def test_derivatives_are_the_slopes(case: Case, differentiating: xp.Backend, jits: list[Any]) -> None:
+    assert_gradient_right(case, jits[0])
+
+
+@each("subject", SUBJECTS)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.usefixtures("backend")
+def test_what_is_wrong_is_named(subject: str) -> None:
+    for call, error, said in table(subject, "WRONG"):
+        given = call.arrays if isinstance(call, Case) else vars(SUBJECTS[subject]).get("GIVEN", 0)
+        with pytest.raises(error) as caught:
+            call.call(xp, list(map(xp.asarray, given))) if isinstance(call, Case) else call(xp.asarray(given))
+        assert said in str(caught.value), call
+
+
+@each("subject", SUBJECTS)
+@pytest.mark.usefixtures("backend")
+def test_the_drop_in_takes_what_numpy_takes(subject: str) -> None:
+    """Lists, that is, and arguments by NumPy's names."""
+    for expression in str(table(subject, "DROP_IN") or "").split("\n")[1:-1]:
+        evaluated: Callable[[Any], Any] = eval(f"lambda np, m: {expression}")
+        found, expected = (evaluated(one, one.array([[1, 2, 3], [4, 5, 6]])) for one in (anyarray.numpy, np))
+        arrays = [one if isinstance(one, xp.Array) else xp.asarray(one) for one in parts(found)]
+        assert_parts_same(arrays, expected)
