@@ -79,7 +79,7 @@ def call(declaration: Declaration, values: Sequence[Any]) -> Any:
 
 
 def _beside_arrays(declaration: Declaration, values: Sequence[Any], home: Home) -> Sequence[Any]:
-    """The arguments of a call on `home`, with Arrays for NumPy's arrays and scalars."""
+    """Arguments of a call on `home`, with Arrays for what is NumPy's."""
     if home is NUMPY:
         return values  # as `_home_at_once` found none
     taken = list(values)
