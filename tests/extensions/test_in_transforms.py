@@ -48,7 +48,7 @@ def marks(subject: str) -> Any:
 
 
 def of_calls(*names: str) -> Any:
-    """A decorator that parametrizes a test by the calls in a table of all subjects."""
+    """Parametrizes a test by the calls in a table of all subjects."""
     rows = [pytest.param(case, id=repr(case), marks=marks(one)) for one in SUBJECTS for case in table(one, *names)]
     return pytest.mark.parametrize("case", rows)
 
@@ -77,7 +77,7 @@ MAPPED: Final = {repr(case) for subject in SUBJECTS for case in table(subject, "
 @pytest.mark.few_backends
 @of_calls("TRANSFORMED")
 def test_jit_gives_the_same(case: Case, backend: xp.Backend, jits: list[Any]) -> None:
-    """And `vmap` gives what a loop does, in one compilation on a backend that compiles each call."""
+    """And `vmap` gives what a loop does; on JAX both are compiled at once."""
     if len(jits) > 1 or repr(case) not in MAPPED:
         assert_same_in_jit(case)
     if repr(case) in MAPPED:
