@@ -391,7 +391,7 @@ def jits(request: pytest.FixtureRequest) -> list[Callable[[Any], Any]]:
 
 @pytest.fixture
 def dealt(request: pytest.FixtureRequest) -> Callable[[dict[str, Any], int, int], dict[str, Any]]:
-    """Those of some cases that fall to one of several tests, other ones on each backend; with `--all-cases` all."""
+    """Deal cases to the tests that share them, others on each backend."""
     first = zlib.crc32(f"{backend_of(request.node)}{request.config.stash[DRAW]}".encode())
 
     def found(cases: dict[str, Any], part: int, parts: int) -> dict[str, Any]:

@@ -153,7 +153,7 @@ backends/_shared/axes.py | tf | differential:roll backends/edges:values
 backends/tensorflow/sets.py | tf | differential:isin backends/tensorflow_values:values
     found = ops.LogicalAnd(isin(y1, y2), ops.GreaterEqual
     found = ops.LogicalOr(isin(y1, y2), ops.GreaterEqual
-backends/tensorflow/statistical.py | tf | backends/gradients:differences
+backends/tensorflow/statistical.py | tf | backends/gradients:values_beside
     return where(ops.Equal(ops.StopGradient(y), zero), zero, others)
     return others
 backends/torch/elementwise.py | torch | extremes backends/edges:shift differential:shift

@@ -158,7 +158,7 @@ def exactly_unless_real(got: Any, expected: Any, call: Call) -> None:
 
 
 def scaled(got: Any, expected: Any, call: Call) -> None:
-    """As `exactly`, relative to the largest element, 100 times looser for the many steps of an algorithm."""
+    """As `exactly`, 100 times looser, relative to the largest element."""
     several = isinstance(expected, tuple)
     for one, other in zip(got if several else [got], expected if several else [expected], strict=True):
         assert_same(one, other, looser=100, scaled=True)
@@ -263,7 +263,7 @@ def promoting(dtypes: list[str]) -> list[tuple[str, str]]:
 
 
 def beside_complex(pool: Pool) -> Pool:
-    """The pool for the real side of a complex operation, without zero if the complex side has none."""
+    """Finite values; without zero if the complex side has none."""
     has_zero = 0 in pool("complex64")
     return lambda dtype: pool(dtype) if np.dtype(dtype).kind == "c" else [v for v in MODERATE if v or has_zero]
 
@@ -285,7 +285,7 @@ def exponents(dtype: str) -> list[Any]:
 
 @dataclass(frozen=True)
 class Elementwise:
-    """A function of one or two arrays: its dtypes, a comparison, and pools of the values that are drawn."""
+    """A function of arrays, its dtypes, a comparison, and pools of values."""
 
     arity: int
     dtypes: list[str]
@@ -326,7 +326,7 @@ def clips(draw: st.DrawFn) -> Call:
 
 
 def of(x: st.SearchStrategy[Any], *args: Any, **kwargs: Any) -> Draw:
-    """Calls of an array, and of arguments that are drawn by what is given: strategies, or functions of the array."""
+    """Calls of an array, with strategies, or functions of it that give one."""
 
     @st.composite
     def call(draw: st.DrawFn) -> Call:

@@ -69,7 +69,7 @@ def on_cupy(monkeypatch: pytest.MonkeyPatch) -> Iterator[Copies]:
 
 
 class Device:
-    """A GPU of PyTorch's whose memory is the host's, and what it has been asked for."""
+    """A GPU of PyTorch's in the host's memory, and what it was asked for."""
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
@@ -135,7 +135,7 @@ def on_torch(gpu: Device) -> Iterator[Copies]:
 
 @pytest.fixture(params=["cupy", "torch"])
 def copies(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Copies]:
-    """A backend that copies by pieces of 1 kB, and at most 100 bytes at once; nothing is kept from other tests."""
+    """A backend that copies by pieces of 1 kB, or 100 bytes at once."""
     monkeypatch.setattr(staging, "PIECE", 1024)
     monkeypatch.setattr(staging, "SMALL", 100)
     monkeypatch.setattr(staging, "_seen", set())
@@ -325,7 +325,7 @@ def test_a_loan_ends_when_the_borrower_has_given_it_back(copies: Copies, torch: 
 
 @pytest.fixture(params=["jax", "tensorflow"])
 def other(request: pytest.FixtureRequest, copies: Copies, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Hooks of a library whose CPU counts as a GPU, to which `copies` carries 1 kB and more."""
+    """Hooks of a library whose CPU counts as a GPU; `copies` carries 1 kB."""
     pytest.importorskip(request.param)
     found = importlib.import_module(f"anyarray.backends.{request.param}._hooks")
     monkeypatch.setattr(found, "_gpu", lambda device: 0)

@@ -90,6 +90,7 @@ def uint64(*values: int) -> xp.Array:
 
 
 REAL: Final = np.random.default_rng(0).standard_normal((4, 6, 5))
+MATRIX: Final = np.asarray([[0.0, 1.0, 2.0], [3.0, 0.0, 5.0]])
 HALVES: Final = np.asarray([0.7, 3.75, -1.0], np.float16)
 FAR: Final = [2**40, -(2**40), 2**70, -(2**70)]
 VALUES: Final[dict[str, tuple[Call, Any]]] = {
@@ -121,6 +122,10 @@ VALUES: Final[dict[str, tuple[Call, Any]]] = {
     **{f"triu far away, {n}": (lambda n=n: xp.triu(xp.ones((2, 3)), k=n), np.full((2, 3), float(n < 0))) for n in FAR},
     **{f"{name} without an axis to name": (lambda name=name: xp.asarray(of(name, one(), axis=()).shape), np.zeros(0))
        for name in "sum prod max min all any count_nonzero".split()},
+    **{f"{name} of a matrix along no axes": (lambda name=name: of(name, xp.asarray(MATRIX), axis=()), wanted)
+       for names, wanted in [("sum prod max min", MATRIX), ("all any", MATRIX != 0),
+                             ("count_nonzero", (MATRIX != 0).astype("int64"))]
+       for name in names.split()},
     **{f"{name} of dtype {dtype} without axes": (
         lambda name=name, dtype=dtype: getattr(xp.fft, name)(xp.asarray(1, dtype=dtype)),
         np.asarray(1, "complex64" if dtype == "float32" else "complex128"))

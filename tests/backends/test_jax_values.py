@@ -198,7 +198,7 @@ with np.errstate(all="ignore"):
                 for axis in (0, -1)
             ],
             (xp.mean, (np.ones((3, 41)),), 1.0),
-            (xp.var, (np.ones((3, 41)),), 0.0),
+            *[(xp.var, (np.ones((3, 41), dtype),), np.zeros((), dtype)) for dtype in ("float16", "float64")],
         ],
         "isin is exact for uint64 beside signed integers": [
             row

@@ -199,6 +199,22 @@ def test_torch_jit_trace_records_a_portable_function() -> None:
     assert traced(torch.tensor([[0.0, 0, 0], [1, 2, 5]])).tolist() == [[0.375, 0.625], [1.375, 0.125], [0.125, 0.125]]
 
 
+def test_of_several_values_for_one_place_the_last_has_the_gradient() -> None:
+    @xp.portable
+    def written(x: xp.Array, values: xp.Array, at: xp.Array) -> xp.Array:
+        y = 2 * x
+        y[at] = values
+        return y
+
+    x = torch.zeros(3, 2, requires_grad=True)
+    values = torch.arange(8.0).reshape(4, 2).requires_grad_()
+    y = written(x, values, torch.tensor([2, 0, -1, 2]))
+    assert y.tolist() == [[2, 3], [0, 0], [6, 7]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[0, 0], [2, 2], [0, 0]]
+    assert values.grad.tolist() == [[0, 0], [1, 1], [0, 0], [1, 1]]
+
+
 def test_what_is_put_off_without_grad_has_none_later() -> None:
     x = xp.from_native(torch.ones(2, requires_grad=True))
     with xp.fused():

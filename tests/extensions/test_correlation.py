@@ -69,6 +69,7 @@ TRANSFORMED: Final = [
     Case("convolve", V, M[0, :3], looser=100.0),
     Case("correlate", V, M[0, :3], "same", looser=100.0),
     Case("convolve", V, ODD),
+    Case("convolve", M[0, :3], V, looser=100.0),
 ]
 MAPPED: Final = TRANSFORMED[:5]
 SMOOTH: Final = [*TRANSFORMED[1:4], Case("convolve", M[0, :3], V)]

@@ -66,7 +66,7 @@ SMOOTH: Final = [Case("histogram_bin_edges", A, 3)]
 
 
 @pytest.mark.usefixtures("backend")
-def test_counts_of_a_given_length_leave_out_what_is_outside() -> None:
+def test_counts_of_a_given_length_are_those_of_numpy_in_transforms() -> None:
     rows, weights = np.stack([I - 1, I[::-1] - 3]), np.stack([A, B])
 
     def counted(x: xp.Array, w: xp.Array) -> tuple[xp.Array, xp.Array]:
