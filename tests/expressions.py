@@ -1,4 +1,4 @@
-"""Python text that is run twice: over ndarrays, and over Arrays of the same values."""
+"""Python text that is run over ndarrays, and over Arrays of their values."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Arrays = Mapping[str, Any]
 
 
 def rows(text: str) -> list[str]:
-    """The lines of a table; one that starts with a space belongs to the line before it."""
+    """The lines of a table; an indented line continues the one before."""
     return [one for one in re.sub(r"\n +", " ", text).splitlines() if one]
 
 
 def groups(text: str) -> list[list[str]]:
-    """The rows of a table, each as the expressions or statements that semicolons separate."""
+    """The rows of a table, each split at its semicolons."""
     return [row.split("; ") for row in rows(text)]
 
 
@@ -37,7 +37,7 @@ def evaluated(expression: str, arrays: Arrays, array: Callable[[Any], Any], **na
 
 
 def written(statement: str, arrays: Arrays, array: Callable[[Any], Any], **names: Any) -> dict[str, Any]:
-    """What a statement leaves of the arrays that it names, each made by `array`."""
+    """The arrays that a statement names, after it; `array` makes them."""
     code = compile(statement, "<statement>", "exec")
     made = {name: array(arrays[name]) for name in code.co_names if name in arrays}
     variables = names | made
@@ -46,7 +46,7 @@ def written(statement: str, arrays: Arrays, array: Callable[[Any], Any], **names
 
 
 def left(program: str, np: Any) -> dict[str, Any]:
-    """The arrays that a program leaves, as lists; `np` is NumPy, or has its names."""
+    """The arrays that a program leaves, as lists; `np` has NumPy's names."""
     variables: dict[str, Any] = {"np": np}
     exec(program, variables)
     return {name: value.tolist() for name, value in variables.items() if hasattr(value, "tolist")}
