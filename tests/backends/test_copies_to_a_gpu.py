@@ -73,7 +73,7 @@ class Device:
 
     def __init__(self, torch: Any) -> None:
         self.torch = torch
-        self.pinned: list[tuple[int, int]] = []
+        self.pinned: list[np.ndarray[Any, Any]] = []  # held, or other memory would get their addresses
         self.limit = 1 << 40
         self.waits = 0
         self.sent = 0
@@ -81,12 +81,11 @@ class Device:
     def new_pinned(self, nbytes: int) -> Any:
         if nbytes > self.limit:
             raise RuntimeError("CUDA error: out of memory")
-        memory = self.torch.empty(nbytes, dtype=self.torch.uint8)
-        self.pinned.append((memory.data_ptr(), nbytes))
-        return memory
+        self.pinned.append(np.empty(nbytes, np.uint8))
+        return self.torch.from_numpy(self.pinned[-1])
 
     def is_pinned(self, address: int) -> bool:
-        return any(start <= address < start + nbytes for start, nbytes in self.pinned)
+        return any(one.ctypes.data <= address < one.ctypes.data + one.nbytes for one in self.pinned)
 
     def send(self, target: Any, source: Any) -> None:
         """Take pageable memory over at once, pinned memory in its turn."""
