@@ -158,7 +158,7 @@ def test_what_is_out_of_range_reads_no_other_element_inside_jit(dtype: str, fram
     nothing: Any = NAN if limits is None else limits.min if m.dtype.kind == "i" else limits.max
     wanted = [nothing if dtype != "bool" else True, 1, 1, nothing if dtype != "bool" else True]
     for way, found in results.items():
-        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted).astype(np.asarray(found).dtype), way)
+        np.testing.assert_array_equal(np.asarray(found), np.asarray(wanted, np.asarray(found).dtype), way)
 
 
 @pytest.mark.parametrize("key", ["one axis", "two axes"])
