@@ -169,8 +169,8 @@ backends/torch/statistical.py | torch | differential:mean many_elements:mean bac
     return torch.mean(x, axes, keepdims)
     return torch.mean(x, axes)
 backends/torch/utility.py | torch | differential:strict backends/edges:values
-    return function(x, axes, keepdims) if axes else x.clone()
-    return function(x, axes, keepdims)
+    if axis is None and not keepdims:
+    if axis is None:
 extensions/calculus.py | jax,tf | extensions/calculus extensions/in_transforms:gradient
     return -(near + both) / (near * both) * f0
     return (near + both) / (near * both) * f0

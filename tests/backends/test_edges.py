@@ -166,6 +166,8 @@ VALUES: Final[dict[str, tuple[Call, Any]]] = {
         lambda n=n: xp.linalg.vector_norm(xp.ones((2, 3)), axis=0, keepdims=1, ord=n),
         np.linalg.norm(np.ones((2, 3)), n, 0, True)) for n in (2, 1, 3, INF, -INF, 0)},
     "a norm of matrices with the flag 1": (lambda: xp.linalg.matrix_norm(xp.ones((2, 3)), keepdims=1, ord=1), [[2.0]]),
+    **{f"all of {name}, its axes kept": (
+        lambda name=name: xp.all(xp.ones((2, 3), dtype=name), keepdims=True), [[True]]) for name in ("int8", "uint8")},
     "svd with the flag 0": (lambda: xp.asarray(xp.linalg.svd(xp.ones((2, 3)), full_matrices=0)[2].shape), [2, 3]),
 }  # fmt: skip
 """Calls with the values that they give; of an ndarray the dtype, too."""
