@@ -229,6 +229,23 @@ def test_it_waits_for_threads_of_the_script(doctor: Doctor) -> None:
     assert "script.py:9 copies 40 MB from numpy to sim in 5 transfers" in out
 
 
+def test_it_waits_for_a_thread_that_only_begins(doctor: Doctor) -> None:
+    status, out, _ = doctor(
+        """
+        import threading
+        import anyarray as xp
+
+        def work():
+            with xp.backend("sim"):
+                for _ in range(5): xp.ones(1_000_000, device="numpy") + 1
+
+        threading.Timer(0.3, work).start()
+        """
+    )
+    assert status == 0
+    assert "script.py:6 copies 40 MB from numpy to sim in 5 transfers" in out
+
+
 def test_a_module_is_run_as_by_python(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,8 +37,8 @@ class Program:
 
     @property
     def took(self) -> float:
-        """Seconds, without those of the samples."""
-        return max(self.seconds - self.sampler.sampling, 0.0)
+        """Seconds, without those of the samples; at least a microsecond."""
+        return max(self.seconds - self.sampler.sampling, 1e-6)
 
     def name(self, line: Line) -> str:
         """The file, below the script's folder if there, and the number."""

@@ -139,10 +139,14 @@ class Sampler(threading.Thread):
         sys.setswitchinterval(self._switch_interval)
 
     def is_busy(self) -> bool:
-        """Whether a thread of the user's runs for which Python waits."""
+        """Whether a thread of the user's runs for which Python waits.
+
+        Workers of a pool that wait for work do not.
+        """
         frames, own = sys._current_frames(), threading.current_thread()
         others = [one for one in threading.enumerate() if not one.daemon and one not in (own, threading.main_thread())]
-        return any(one.ident in frames and self._seen(frames[one.ident])[0] is not None for one in others)
+        running = [frames[one.ident] for one in others if one.ident in frames]
+        return any(self._seen(one)[0] is not None or not _is_in_a_library(one) for one in running)
 
     def is_of_user(self, file: str) -> bool:
         """Whether a file is none of a library's."""
@@ -221,6 +225,19 @@ class Sampler(threading.Thread):
         if function in _READERS and file.endswith(os.path.join("_array", "array.py")):
             return "reader"
         return "jit" if file.endswith(os.path.join("transforms", "_jit.py")) else "ours"
+
+
+def _is_in_a_library(innermost: FrameType) -> bool:
+    """Whether a thread has begun, and runs what is no part of `threading`.
+
+    It has not if it is a Timer, or begins or ends, or if its stack is cut off as a generator yielded meanwhile.
+    """
+    files = [innermost.f_code.co_filename]
+    frame = innermost.f_back
+    while frame is not None:
+        files.append(frame.f_code.co_filename)
+        frame = frame.f_back
+    return files[-1] == threading.__file__ and len(set(files)) > 1
 
 
 def _is_computing(frame: FrameType) -> bool:
