@@ -214,10 +214,10 @@ def test_it_waits_for_threads_of_the_script(doctor: Doctor) -> None:
         import anyarray as xp
 
         def work():
-            time.sleep(0.3)
+            time.sleep(0.1)
             xp.exp(xp.ones(3))
             with xp.backend("sim"):
-                for _ in range(5): xp.ones(1_000_000, device="numpy") + 1
+                for _ in range(20): xp.ones(1_000_000, device="numpy") + 1
 
         pool = ThreadPoolExecutor(1)
         pool.submit(int).result()
@@ -226,7 +226,7 @@ def test_it_waits_for_threads_of_the_script(doctor: Doctor) -> None:
     )
     assert status == 0
     assert "script.py:6" in out
-    assert "script.py:9 copies 40 MB from numpy to sim in 5 transfers" in out
+    assert "script.py:9 copies 160 MB from numpy to sim in 20 transfers" in out
 
 
 def test_it_waits_for_a_thread_that_only_begins(doctor: Doctor) -> None:
@@ -237,13 +237,13 @@ def test_it_waits_for_a_thread_that_only_begins(doctor: Doctor) -> None:
 
         def work():
             with xp.backend("sim"):
-                for _ in range(5): xp.ones(1_000_000, device="numpy") + 1
+                for _ in range(20): xp.ones(1_000_000, device="numpy") + 1
 
-        threading.Timer(0.3, work).start()
+        threading.Timer(0.1, work).start()
         """
     )
     assert status == 0
-    assert "script.py:6 copies 40 MB from numpy to sim in 5 transfers" in out
+    assert "script.py:6 copies 160 MB from numpy to sim in 20 transfers" in out
 
 
 def test_a_module_is_run_as_by_python(
