@@ -114,6 +114,17 @@ def test_repr_shows_blocks_and_computes_nothing() -> None:
     assert source.reads == 0
 
 
+def test_tokens_of_arrays_tell_their_values_and_compute_nothing() -> None:
+    x, source = counted()
+    token = dask.base.tokenize(x)
+    assert token == dask.base.tokenize(x) != dask.base.tokenize(x + 1)
+    x[0, 0] = 2.0
+    assert token != dask.base.tokenize(x)
+    assert source.reads == 0
+    first, second, other = [xp.asarray(VALUES + one, device="numpy") for one in (0, 0, 1)]
+    assert dask.base.tokenize(first) == dask.base.tokenize(second) != dask.base.tokenize(other)
+
+
 def test_what_is_computed_is_on_the_ledger() -> None:
     x, _ = counted()
     with xp.transfers() as log:

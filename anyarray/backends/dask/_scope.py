@@ -40,6 +40,13 @@ _outside = _Outside()
 def adopt(kind: type, unwrap: Any, wrap: Any) -> None:
     """Called once Dask is imported, whether or not this backend is used."""
     _outside.register()
+    tokens = import_module("dask.base").normalize_token
+
+    def token_of(x: Any) -> Any:
+        # Not by pickle: that computes an array of Dask, and a cluster waits for the lock that Dask holds meanwhile.
+        return "Array", str(x.device), tokens(unwrap(x) if x.device.library == "dask" else x.to_numpy())
+
+    tokens.register(kind, token_of)
     # As for NumPy's blocks: Dask merges the percentiles of blocks as ndarrays.
     dispatch = import_module("dask.array.dispatch").percentile_lookup
     dispatch.register(kind, lambda x, *args: dispatch(np.asarray(x), *args))
