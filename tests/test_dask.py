@@ -235,6 +235,13 @@ def seen_in_a_task() -> tuple[str, str]:
     return str(x.device), str(x.dtype)
 
 
+def positive(x: xp.Array) -> xp.Array:
+    """A lazy result of a task, whose length the task has asked for."""
+    part = x[x > 0]
+    assert part.shape[0]
+    return part
+
+
 def killed(a: Any, marker: str) -> Any:
     """The array; the first process that asks for it dies."""
     try:
@@ -249,14 +256,18 @@ def test_a_cluster_computes_the_same_and_its_tasks_see_no_block(tmp_path: Path, 
     distributed = pytest.importorskip("distributed")
     workers = 2 if pytestconfig.getoption("--all-cases") else 1
     with (
+        dask.config.set(scheduler=None),  # first, as the workers take the configuration
         distributed.LocalCluster(workers, threads_per_worker=1, dashboard_address=None) as cluster,
         distributed.Client(cluster) as client,
-        dask.config.set(scheduler=None),
     ):
         assert client.submit(seen_in_a_task).result() == ("numpy", "float64")
         check_operations(of_other_processes(pytestconfig), xp.device("numpy"))
         x = split(VALUES, 6, 5)
         assert x[x > 0].shape == (np.sum(VALUES > 0),)
+        for one, a in zip(client.gather(client.map(positive, [x, x + 1])), (VALUES, VALUES + 1), strict=True):
+            kept = dict(xp.to_native(one).dask).values()
+            assert not [one for one in kept if isinstance(one, distributed.Future)]  # which end with the task
+            np.testing.assert_allclose(one.to_numpy(), a[a > 0])
         with xp.backend("numpy"):
             wanted = [function(xp.asarray(VALUES)) for function in FUNCTIONS.values()]
         found = xp.compute(*[function(x) for function in FUNCTIONS.values()])
@@ -441,8 +452,21 @@ def test_an_error_of_a_task_comes_where_the_value_is_asked_for() -> None:
 
 def test_an_array_can_be_pickled_and_copied_to_numpy(where: str) -> None:
     x = split(VALUES, 3, 5, where=where) + 1
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(x)).to_numpy(), VALUES + 1)
+    again = pickle.loads(pickle.dumps(x))
+    assert again.device == x.device and repr(again) == repr(x)
+    again[0, 0] = 5.0
+    np.testing.assert_array_equal(again.to_numpy()[1:], VALUES[1:] + 1)
     np.testing.assert_array_equal(np.asarray(x.to_device("numpy")), VALUES + 1)
+
+
+def test_what_a_cluster_asks_while_it_holds_locks_computes_nothing() -> None:
+    x, source = counted()
+    for one in (xp.exp(x)[x > 0.5], xp.sum(x)):
+        pickle.dumps(one)
+        assert sys.getsizeof(one) < 1000 and one.ndim < 2
+        with pytest.raises(TypeError, match=r"^hash: unhashable type: 'Array' on dask"):
+            hash(one)
+    assert source.reads == 0
 
 
 def test_blocks_of_a_file_are_read_by_each_task(tmp_path: Path, where: str) -> None:

@@ -367,11 +367,19 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
 
     def __reduce__(self) -> tuple[Any, ...]:
         home = self._home
-        return _unpickled, (np.array(self._host("pickle", explicit=True)), home.backend.name, home.placed)
+        if home.backend.has_hook("pickled"):
+            held = home.backend.hook("pickled")(self._native)
+        else:
+            held = np.array(self._host("pickle", explicit=True))
+        return _unpickled, (held, home.backend.name, home.placed)
 
     def __sizeof__(self) -> int:
-        """Bytes, including the elements, for `sys.getsizeof` and Dask."""
-        return object.__sizeof__(self) + (self.size or 0) * self.dtype.itemsize
+        """Bytes, including the elements, for `sys.getsizeof` and Dask.
+
+        Elements that are computed when they are asked for take none.
+        """
+        size = 0 if self._home.backend.has_hook("chunks_of") else self.size or 0
+        return object.__sizeof__(self) + size * self.dtype.itemsize
 
     def __array_namespace__(self, /, *, api_version: str | None = None) -> ModuleType:
         """The namespace of the standard: anyarray itself.
@@ -474,14 +482,18 @@ class Array(methods.Methods, metaclass=_ClassOfArrays):
     def __hash__(self) -> int:
         """The hash of the value of an element: an Array without axes.
 
-        Raises TypeError for other Arrays, whose == is elementwise, and in a trace, which has no values.
+        Raises TypeError for other Arrays, whose == is elementwise, in a trace, which has no values, and where they are
+        computed when they are asked for, as on Dask.
         """
-        is_traced = self._home.is_traced(self._native)
-        if is_traced or self.shape != ():
-            which = "in a trace" if is_traced else f"of shape {self.shape}"
-            raise errors.ArgumentTypeError(
-                f"hash: unhashable type: 'Array' {which}; only elements have a hash. Take the values: x.tobytes()"
-            )
+        why = ""
+        if self._home.is_traced(self._native):
+            why = "in a trace; only elements have a hash. Take the values: x.tobytes()"
+        elif self._home.backend.has_hook("chunks_of"):
+            why = f"on {self._home.backend.name}, which computes values when they are asked for. Take one: x.item()"
+        elif self.shape != ():
+            why = f"of shape {self.shape}; only elements have a hash. Take the values: x.tobytes()"
+        if why:
+            raise errors.ArgumentTypeError(f"hash: unhashable type: 'Array' {why}")
         value = self.item()
         return hash(value) if value == value else object.__hash__(self)  # as each NaN has a hash of its own
 
@@ -689,9 +701,10 @@ def _permuted(x: Array, axes: tuple[int, ...]) -> Array:
     return result
 
 
-def _unpickled(host: np.ndarray[Any, Any], name: str, placed: bool) -> Array:
+def _unpickled(held: Any, name: str, placed: bool) -> Array:
     backend = registry.backend_of_name(name)
-    return wrap(transfer.from_host(host, backend), backend.placed if placed else backend.free)
+    native = transfer.from_host(held, backend) if isinstance(held, np.ndarray) else held
+    return wrap(native, backend.placed if placed else backend.free)
 
 
 _unpickled.__module__, _unpickled.__qualname__ = "anyarray", "Array._unpickled"

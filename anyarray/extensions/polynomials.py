@@ -301,7 +301,8 @@ def poly(seq_of_zeros: AnyArray) -> Array:
     Source: NumPy 2.4, numpy.poly.
     """
     zeros = atleast_1d(as_array("poly", "seq_of_zeros", seq_of_zeros))
-    if zeros.ndim == 2 and known_shape(zeros)[0] == known_shape(zeros)[1] != 0:
+    lengths = known_shape(zeros)
+    if zeros.ndim == 2 and (None in lengths or lengths[0] == lengths[1] != 0):
         is_real = zeros.dtype.kind != "c"
         zeros = xp.linalg.eigvals(zeros)
     elif zeros.ndim == 1:

@@ -147,8 +147,8 @@ np.add(m, 1, out=np.zeros((3, 2, 3), int)); np.add([1.5], 1, dtype=np.float32)
 np.multiply(np.array([1, 2], np.uint8), 3, dtype=np.uint8); np.less(m, v, casting="same_kind")
 np.linalg.eig([[2.0, 1], [1, 2]])[0]; np.linalg.eigvals([[0.0, 1], [-1, 0]])
 np.linalg.eigvalsh([[2.0, 9], [1, 2]], UPLO="L")
-np.linalg.eigh([[2.0, 1], [9, 2]], "U")[0]
-(lambda w, v: np.round(v * w @ v.conj().T, 9))(*np.linalg.eigh([[2, 1j], [9, 3]], "U"))
+np.linalg.eigh([[2.0, 1], [9, 2]], "U")[0];
+  (lambda w, v: np.round(v * w @ v.conj().T, 9))(*np.linalg.eigh([[2, 1j], [9, 3]], "U"))
 np.apply_along_axis(np.sum, 0, np.ones((0, 2))); v.conj(np.zeros(3)); [[1] * m[0, 1], m[0, 1] * (1, 2)]
 np.lib.stride_tricks.as_strided(v, (2, 2), (8, 8)); np.lib.stride_tricks.as_strided(m, (3, 2), m.T.strides)
 """

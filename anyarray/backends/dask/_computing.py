@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 import time
 from collections.abc import Collection, Generator
 from contextlib import contextmanager
@@ -75,15 +76,27 @@ def persisted(*xs: Native) -> None:
 def count(x: Native) -> None:
     """Compute the unknown lengths of an array.
 
-    Its blocks are kept, unless they may be larger than `limit`.
+    Its blocks are kept, unless they may be larger than `limit`, and in a task of a cluster, with which they would be
+    lost.
     """
     backend, started = registry.backend_of_native(x), time.perf_counter()
-    if vars(x).get("anyarray_most", 0) <= limit():
+    if vars(x).get("anyarray_most", 0) <= limit() and not _is_task_of_a_cluster():
         persisted(x)
     with _errors_of_a_cluster():
         x.compute_chunk_sizes()
     if backend is not None:
         transfer.record(x, backend, "host", "shape", "view", started)
+
+
+def _is_task_of_a_cluster() -> bool:
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return False
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
 
 
 def from_host(a: np.ndarray[Any, Any], device: str | None = None) -> Native:

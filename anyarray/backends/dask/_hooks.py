@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, NoReturn
 
+import cloudpickle
 import dask.array as da
 import numpy as np
 
@@ -20,7 +21,7 @@ from anyarray.backends.dask.indexing import setitem, values_in
 __all__ = [
     "ARRAY_TYPES", "IS_IMMUTABLE", "PROMOTES", "chunks_of", "computed", "count_of", "device_of", "devices",
     "devices_of", "duplicate", "exported", "from_numpy", "from_source", "jacobian", "jit", "lengths_of", "namespace",
-    "native_dtype", "persisted", "plain", "scalar", "scoped", "shape_of", "stored", "synchronize",
+    "native_dtype", "persisted", "pickled", "plain", "scalar", "scoped", "shape_of", "stored", "synchronize",
     "to_device", "to_numpy", "value_and_grad",
 ]  # fmt: skip
 
@@ -49,17 +50,18 @@ def native_dtype(name: str, /) -> np.dtype[Any]:
     return dtypes.KNOWN[name].dtype
 
 
-def shape_of(x: Native, /) -> tuple[int, ...]:
+def shape_of(x: Native, /) -> tuple[int | None, ...]:
+    return tuple([None if math.isnan(n) else int(n) for n in x.shape])
+
+
+def lengths_of(x: Native, /) -> tuple[int, ...]:
     return tuple(map(int, known(x).shape))
-
-
-lengths_of = shape_of
 
 
 def count_of(x: Native, /) -> int:
     if not x.ndim:
         raise TypeError("x has no axes")
-    return shape_of(x)[0]
+    return lengths_of(x)[0]
 
 
 def chunks_of(x: Native, /) -> tuple[tuple[int | None, ...], str]:
@@ -127,6 +129,24 @@ _OF_ANY: Final = {*FUNCTIONS.values(), astype, clip, setitem}
 
 def to_numpy(x: Native, /) -> np.ndarray[Any, Any]:
     return computed(x)[0]
+
+
+class _Graph:
+    """An array to pickle, of which Dask's own tasks may be closures."""
+
+    def __init__(self, x: Native) -> None:
+        self._x = x
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return cloudpickle.loads, (cloudpickle.dumps(self._x),)
+
+
+def pickled(x: Native, /) -> _Graph:
+    """The graph, as pickle must not compute.
+
+    A cluster pickles arguments and results of tasks while it holds locks that computing needs.
+    """
+    return _Graph(x)
 
 
 def from_numpy(a: np.ndarray[Any, Any], device: str, /) -> Native:
