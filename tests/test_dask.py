@@ -280,6 +280,31 @@ def test_a_cluster_computes_the_same_and_its_tasks_see_no_block(tmp_path: Path, 
             float(xp.sum(xp.from_native(dying)))
 
 
+OF_ROWS: dict[str, Callable[[xp.Array], Any]] = {
+    "poly": xp.poly,
+    "ndim": lambda x: x.ndim,
+    "transposed": lambda x: x.T @ x,
+    "broadcast": lambda x: x * x[:, 0][:, None] + x[0],
+    "inverse": xp.linalg.inv,
+    "last": lambda x: x[-1],
+    "reversed": lambda x: x[::-1, 1:],
+    "concat": lambda x: xp.concat([x, x + 1]),
+    "iteration": lambda x: [float(xp.sum(row)) for row in x],
+    "written": lambda x: [x.__setitem__((slice(1, None), 0), 9.0), x][1],
+    "written where": lambda x: [x.__setitem__(x > 1, 0.0), x][1],
+}
+
+
+def test_rows_of_which_the_number_is_unknown_give_what_numpy_gives() -> None:
+    is_taken = np.abs(VALUES[:, 0]) > 0.5
+    assert np.sum(is_taken) == 5
+    for name, function in OF_ROWS.items():
+        found = function(split(VALUES, 5, 5)[xp.asarray(is_taken)])
+        with xp.backend("numpy"):
+            wanted = function(xp.asarray(VALUES[is_taken]))
+        np.testing.assert_allclose(np.asarray(found), np.asarray(wanted), err_msg=name)
+
+
 FUNCTIONS = {
     "sum": lambda x: xp.sum(x, axis=1),
     "sum of narrow integers": lambda x: xp.sum(xp.astype(xp.abs(x), xp.uint8), axis=0),
