@@ -179,7 +179,8 @@ Arrays over several devices
 Lazy arrays
     `chunks_of(x)`
         the shape, None for an unknown length, and a text with the lengths of the blocks along each axis; `repr` shows
-        them in place of the values, which it never computes. No default: without it arrays have values
+        them in place of the values, which it never computes. Such arrays have no hash, and `sys.getsizeof` counts no
+        elements. No default: without it arrays have values
     `pickled(x)`
         an object that is pickled in place of the values of x, and is unpickled as an array like x. No default: without
         it the values are pickled

@@ -76,8 +76,7 @@ def persisted(*xs: Native) -> None:
 def count(x: Native) -> None:
     """Compute the unknown lengths of an array.
 
-    Its blocks are kept, unless they may be larger than `limit`, and in a task of a cluster, with which they would be
-    lost.
+    Its blocks are kept, unless they may be larger than `limit`. A task of a cluster keeps none, as they end with it.
     """
     backend, started = registry.backend_of_native(x), time.perf_counter()
     if vars(x).get("anyarray_most", 0) <= limit() and not _is_task_of_a_cluster():
